@@ -1,0 +1,401 @@
+"""What a recorded value is: JSON-shaped, frozen once where it enters, then shared by everyone who holds it.
+
+Invariants: a frozen value is never changed again, so state, log, events and snapshots share it by reference
+(01b LIN-4). Frozen values are `None`, `bool`, `int`, `float`, `str`, `FrozenDict`, `FrozenList` and `Record`.
+None of the three containers is seen by the cyclic garbage collector, so none may take part in a cycle.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import math
+import pathlib
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, cast, overload
+
+import msgspec
+
+from agentfootprint.errors import AgentFootprintError
+
+__all__ = [
+    "ABSENT",
+    "Absent",
+    "FrozenDict",
+    "FrozenList",
+    "Json",
+    "JsonObject",
+    "Record",
+    "Value",
+    "ValueRefusedError",
+    "deep_equal",
+    "freeze",
+    "thaw",
+]
+
+Json: TypeAlias = "None | bool | int | float | str | list[Any] | dict[str, Any]"
+JsonObject: TypeAlias = Mapping[str, Any]
+Value: TypeAlias = Any
+"""A frozen value; the checker can't say it better without recursion that it does not follow."""
+
+
+class _Absent(enum.Enum):
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+ABSENT: Final = _Absent.ABSENT
+"""Never written, or deleted: not the same as `None` (FLOW-MEM-4)."""
+Absent: TypeAlias = Literal[_Absent.ABSENT]
+
+
+class ValueRefusedError(AgentFootprintError, TypeError):
+    """A value that JSON can't hold was about to be recorded (DEC-13); `path` says where in it."""
+
+    code = "ERR_VALUE_REFUSED"
+
+    def __init__(self, path: tuple[str | int, ...], found: str) -> None:
+        self.path = path
+        self.found = found
+        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        super().__init__(
+            f"{found} can't be recorded{f' (at {where})' if where else ''}.",
+            fix="Give a JSON value, or a datetime, Decimal, UUID, Path, Enum, bytes, dataclass or pydantic model.",
+        )
+
+
+class Record(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """Base of the typed records that may stand inside frozen values: an object whose shape is known.
+
+    A record is written as a JSON object under camelCase keys, without the fields that have their default.
+    Subclasses say `frozen=True, gc=False, rename="camel", omit_defaults=True` again, and hold frozen values only.
+    """
+
+
+class FrozenDict(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """A mapping from text to frozen values that nobody can change.
+
+    Make one with `freeze`; `FrozenDict(data)` takes ownership of `data` and trusts that it is frozen.
+    """
+
+    data: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of `key`, or `default`."""
+        return self.data.get(key, default)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.data
+
+    def keys(self) -> Iterable[str]:
+        """The keys, in order."""
+        return self.data.keys()
+
+    def values(self) -> Iterable[Any]:
+        """The values, in the order of the keys."""
+        return self.data.values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Pairs of key and value, in order."""
+        return self.data.items()
+
+    def __eq__(self, other: object) -> bool:
+        return deep_equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, so not a key
+
+    def __repr__(self) -> str:
+        return repr(self.data)
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return freeze, (thaw(self),)
+
+
+class FrozenList(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """A list that nobody can change and that grows by sharing: a buffer and a length (01b LIN-5).
+
+    `append` and `extend` cost what they add when this list is the newest of its buffer, else a copy.
+    `FrozenList(buffer, n)` takes ownership of `buffer` and trusts that its elements are frozen.
+    """
+
+    buf: list[Any]
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> FrozenList: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self.n)
+            if start == 0 and step == 1:
+                return FrozenList(self.buf, stop)
+            items = self.buf[start:stop:step] if step > 0 else self.buf[: self.n][index]
+            return FrozenList(items, len(items))
+        if index < 0:
+            index += self.n
+        if not 0 <= index < self.n:
+            raise IndexError("list index out of range")
+        return self.buf[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.buf[: self.n] if self.n < len(self.buf) else tuple(self.buf))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return reversed(self.buf[: self.n])
+
+    def __contains__(self, item: object) -> bool:
+        return any(item is x or deep_equal(item, x) for x in self.buf[: self.n])
+
+    def index(self, item: object) -> int:
+        """Position of the first element equal to `item`.
+
+        Raises:
+            ValueError: There is none.
+        """
+        for position, x in enumerate(self.buf[: self.n]):
+            if item is x or deep_equal(item, x):
+                return position
+        raise ValueError("no such element in this list")
+
+    def count(self, item: object) -> int:
+        """How many elements equal `item`."""
+        return sum(1 for x in self.buf[: self.n] if item is x or deep_equal(item, x))
+
+    def append(self, item: Any) -> FrozenList:
+        """This list and one frozen element more; O(1) on the newest list of a buffer."""
+        return self.extend((item,))
+
+    def extend(self, items: Iterable[Any]) -> FrozenList:
+        """This list and more frozen elements; O(added) on the newest list of a buffer."""
+        buf = self.buf
+        if self.n != len(buf) or self.n == 0:  # an older view, or the shared empty list: never write into it
+            buf = buf[: self.n]
+        buf.extend(items)
+        return FrozenList(buf, len(buf))
+
+    def starts_with(self, base: FrozenList) -> bool:
+        """Whether `base` is known, without comparing, to be a prefix of this list."""
+        return self.buf is base.buf and base.n <= self.n
+
+    def tail(self, start: int) -> FrozenList:
+        """The elements from `start` on, as a list of their own."""
+        items = self.buf[start : self.n]
+        return FrozenList(items, len(items))
+
+    def __eq__(self, other: object) -> bool:
+        return deep_equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, so not a key
+
+    def __repr__(self) -> str:
+        return repr(self.buf[: self.n])
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenList:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return freeze, (thaw(self),)
+
+
+Mapping.register(FrozenDict)
+Sequence.register(FrozenList)
+
+_EXACT: Final = frozenset((str, int, bool, type(None), FrozenDict, FrozenList))
+_SCALARS: Final = (str, int, float, bool, type(None))
+
+
+def freeze(value: Any) -> Value:
+    """Make a value that nobody can change; what is frozen already is returned as it is.
+
+    Args:
+        value: Anything JSON can hold, or what the table of DEC-13 converts: `datetime`, `date`, `time` (ISO 8601),
+            `timedelta` (seconds), `Decimal`, `UUID`, `Path` (text), `Enum` (its value), `bytes`
+            (`{"$bytes": base64}`), dataclasses and pydantic models (objects).
+
+    Returns:
+        The frozen value; cost O(size of what was not frozen yet).
+
+    Raises:
+        ValueRefusedError: A set, NaN, an infinity, a lone surrogate, a cycle, or any other object.
+    """
+    kind = type(value)
+    if kind in _EXACT and (kind is not str or value.isascii()):
+        return value
+    return _freeze(value, (), ())
+
+
+def _freeze(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> Value:  # noqa: C901, PLR0911  one case a kind
+    kind = type(value)
+    if kind is str:
+        if not value.isascii():
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError:
+                raise ValueRefusedError(path, "A text with a lone surrogate") from None
+        return value
+    if kind in _EXACT:
+        return value
+    if kind is float:
+        if math.isfinite(value):
+            return value
+        raise ValueRefusedError(path, "A number that is not finite")
+    if isinstance(value, Record):
+        return value
+    if isinstance(value, (dict, list, tuple)) or dataclasses.is_dataclass(value):
+        if id(cast("object", value)) in open_ids:
+            raise ValueRefusedError(path, "A value that contains itself")
+        open_ids = (*open_ids, id(cast("object", value)))
+    if isinstance(value, (list, tuple)):
+        source = cast("Sequence[Any]", value)
+        items = [_freeze(item, (*path, i), open_ids) for i, item in enumerate(source)]
+        return FrozenList(items, len(items))
+    if isinstance(value, Mapping):
+        return _freeze_mapping(cast("Mapping[Any, Any]", value), path, open_ids)
+    return _freeze_other(value, path, open_ids)
+
+
+def _freeze_mapping(value: Mapping[Any, Any], path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> FrozenDict:
+    out: dict[str, Any] = {}
+    for key, item in value.items():
+        if type(key) is not str:
+            raise ValueRefusedError(path, f"A mapping with a key of type {type(key).__name__}")
+        out[key] = _freeze(item, (*path, key), open_ids)
+    return FrozenDict(out)
+
+
+def _freeze_other(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> Value:
+    if isinstance(value, enum.Enum):
+        return _freeze(value.value, path, open_ids)
+    if isinstance(value, (str, bool, int, float)):  # a subclass: keep the plain value
+        plain = next(kind for kind in (str, bool, int, float) if isinstance(value, kind))
+        return _freeze(plain(value), path, open_ids)
+    if isinstance(value, (dt.datetime, dt.date, dt.time)):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
+    if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath)):
+        return str(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return FrozenDict({"$bytes": base64.b64encode(value).decode("ascii")})
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return _freeze_mapping(fields, path, open_ids)
+    dump = cast("Callable[..., Any] | None", getattr(type(value), "model_dump", None))
+    if dump is not None:
+        return _freeze(dump(value, mode="json"), path, open_ids)
+    if isinstance(value, msgspec.Struct):
+        return _freeze(msgspec.to_builtins(value), path, open_ids)
+    if isinstance(value, Sequence):
+        return _freeze(list(cast("Sequence[Any]", value)), path, open_ids)
+    raise ValueRefusedError(path, f"A value of type {type(value).__name__}")
+
+
+def thaw(value: Value) -> Any:
+    """Copy a frozen value into plain dicts and lists that the caller owns; records become objects in wire form."""
+    kind = type(value)
+    if kind in (str, int, float, bool, type(None)):
+        return value
+    if kind is FrozenDict:
+        return {key: thaw(item) for key, item in value.data.items()}
+    if kind is FrozenList:
+        return [thaw(item) for item in value.buf[: value.n]]
+    if isinstance(value, Record):
+        return {key: thaw(item) for key, item in record_items(value)}
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, Sequence):
+        return [thaw(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+_RECORD_FIELDS: dict[type[msgspec.Struct], tuple[tuple[str, str, Any], ...]] = {}
+
+
+def record_items(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+    """Pairs of wire key and value of a record; fields that hold their default or `UNSET` are left out."""
+    kind = type(record)
+    fields = _RECORD_FIELDS.get(kind)
+    if fields is None:
+        names, keys, defaults = kind.__struct_fields__, kind.__struct_encode_fields__, kind.__struct_defaults__
+        missing = (msgspec.NODEFAULT,) * (len(names) - len(defaults))
+        fields = tuple(
+            (name, key, msgspec.NODEFAULT if not kind.__struct_config__.omit_defaults else default)
+            for name, key, default in zip(names, keys, (*missing, *defaults), strict=True)
+        )
+        _RECORD_FIELDS[kind] = fields
+    tag = kind.__struct_config__.tag
+    if tag is not None:
+        yield str(kind.__struct_config__.tag_field), tag
+    for name, key, default in fields:
+        item = getattr(record, name)
+        if item is msgspec.UNSET or item is default:
+            continue
+        if default is not msgspec.NODEFAULT and type(item) is type(default) and item == default:
+            continue
+        yield key, item
+
+
+def deep_equal(a: object, b: object) -> bool:  # noqa: PLR0911  one answer a kind
+    """Whether two values are the same JSON value (FLOW-MEM-2).
+
+    A bool is never a number, `1` equals `1.0`, NaN equals NaN, lists are ordered, mappings are not.
+    """
+    if a is b:
+        return True
+    if isinstance(a, bool) or isinstance(b, bool):
+        return False  # True and False are singletons
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return a == b or (a != a and b != b)  # noqa: PLR0124  NaN
+    if isinstance(a, str) or isinstance(b, str):
+        return isinstance(a, str) and isinstance(b, str) and a == b
+    if isinstance(a, Record) or isinstance(b, Record):
+        if type(a) is type(b):
+            return all(deep_equal(getattr(a, name), getattr(b, name)) for name in cast("Record", a).__struct_fields__)
+        return deep_equal(*(dict(record_items(x)) if isinstance(x, Record) else x for x in (a, b)))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        left, right = cast("Mapping[str, Any]", a), cast("Mapping[str, Any]", b)
+        return len(left) == len(right) and all(
+            key in right and deep_equal(item, right[key]) for key, item in left.items()
+        )
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return _lists_equal(cast("Sequence[Any]", a), cast("Sequence[Any]", b))
+    return a == b
+
+
+def _lists_equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    if isinstance(a, FrozenList) and isinstance(b, FrozenList) and a.buf is b.buf:
+        return True
+    return all(x is y or deep_equal(x, y) for x, y in zip(a, b, strict=True))
