@@ -16,7 +16,7 @@ import math
 import pathlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, cast, overload
+from typing import Any, ClassVar, Final, Literal, TypeAlias, cast, overload
 
 import msgspec
 
@@ -32,6 +32,7 @@ __all__ = [
     "Record",
     "Value",
     "ValueRefusedError",
+    "View",
     "deep_equal",
     "freeze",
     "thaw",
@@ -228,8 +229,60 @@ class FrozenList(msgspec.Struct, frozen=True, gc=False, eq=False):
         return freeze, (thaw(self),)
 
 
+class View(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """A list that is computed from another frozen value when it is read, and recorded as just that (01b LIN-6, LIN-12).
+
+    Subclasses add the fields they are computed from, `fn` as `name/version`, `__len__` and `item`.
+    """
+
+    fn: ClassVar[str]
+
+    def item(self, index: int) -> Any:
+        """Element `index`, from 0 to length - 1; a frozen value."""
+        raise IndexError(index)
+
+    def __len__(self) -> int:
+        return 0
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> FrozenList: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        length = len(self)
+        if isinstance(index, slice):
+            items = [self.item(i) for i in range(*index.indices(length))]
+            return FrozenList(items, len(items))
+        if index < 0:
+            index += length
+        if not 0 <= index < length:
+            raise IndexError("list index out of range")
+        return self.item(index)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.item, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return deep_equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, so not a key
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def __copy__(self) -> View:
+        return self
+
+    def __deepcopy__(self, memo: object) -> View:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return freeze, (thaw(self),)
+
+
 Mapping.register(FrozenDict)
 Sequence.register(FrozenList)
+Sequence.register(View)
 
 _EXACT: Final = frozenset((str, int, bool, type(None), FrozenDict, FrozenList))
 _SCALARS: Final = (str, int, float, bool, type(None))
@@ -270,7 +323,7 @@ def _freeze(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, ...]) 
         if math.isfinite(value):
             return value
         raise ValueRefusedError(path, "A number that is not finite")
-    if isinstance(value, Record):
+    if isinstance(value, (Record, View)):
         return value
     if isinstance(value, (dict, list, tuple)) or dataclasses.is_dataclass(value):
         if id(cast("object", value)) in open_ids:
@@ -383,6 +436,8 @@ def deep_equal(a: object, b: object) -> bool:  # noqa: PLR0911  one answer a kin
         if type(a) is type(b):
             return all(deep_equal(getattr(a, name), getattr(b, name)) for name in cast("Record", a).__struct_fields__)
         return deep_equal(*(dict(record_items(x)) if isinstance(x, Record) else x for x in (a, b)))
+    if isinstance(a, View) and type(a) is type(b):
+        return all(deep_equal(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         left, right = cast("Mapping[str, Any]", a), cast("Mapping[str, Any]", b)
         return len(left) == len(right) and all(

@@ -1,0 +1,352 @@
+"""Which earlier steps a step's writes depend on: the backward walk from reads to their writers.
+
+Readers come after writers, so the walk ends; only control edges can lead back, and every step is visited once.
+Order of nodes, depths and edges are those of the wire (14.2). A node shares its parents with others: walk it with
+`flatten_causal_chain`, never by recursion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from agentfootprint.errors import ConfigError
+from agentfootprint.trace.bundle import AnyBundle, CommitBundle, TraceEntry
+from agentfootprint.trace.ids import path_of
+from agentfootprint.trace.log import LogIndex, index_of
+from agentfootprint.trace.sources import ControlLookup, ReadsLookup, control_dep_of, reads_of
+from agentfootprint.trace.summary import scalar_text
+from agentfootprint.trace.values import Record
+
+__all__ = [
+    "CausalEdge",
+    "CausalNode",
+    "ChainOptions",
+    "Truncated",
+    "Weigher",
+    "causal_chain",
+    "flatten_causal_chain",
+    "format_causal_chain",
+    "walk_chain",
+]
+
+EdgeKind: TypeAlias = Literal["data", "control"]
+Weigher: TypeAlias = Callable[["CausalNode", "CausalNode", "str | None", EdgeKind], "float | None"]
+"""`weigh(child, parent, key, kind)`; `None`, an error and what is no finite number count as 1."""
+
+_ATTRIBUTIONS: Final = {"stage": "stage", "commit": "commit", "per-write": "commit"}  # the last is the wire's word
+
+
+class Truncated(Record, frozen=True, gc=False, rename="camel"):
+    """Which limits cut a slice: older causes exist beyond it."""
+
+    by_depth: bool
+    by_nodes: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CausalEdge:
+    """One reason why a step depends on an earlier one."""
+
+    parent: CausalNode = field(repr=False)
+    kind: EdgeKind
+    key: str | None
+    """The key that was read (data), the label of the rule (control) or nothing."""
+    weight: float
+
+
+@dataclass(slots=True, eq=False)
+class CausalNode:
+    """A step in a slice."""
+
+    runtime_stage_id: str
+    stage_id: str
+    stage_name: str
+    keys_written: tuple[str, ...]
+    """Trace paths that the bundle in question wrote, repeats kept."""
+    linked_by: str
+    """The key by which the walk first came here; `""` at the root and behind a control edge."""
+    depth: int
+    incomplete_sources: tuple[str, ...] = ()
+    """What the step also consumed and no read records: the slice may lack causes here (FLOW-SLC-6)."""
+    parents: list[CausalNode] = field(default_factory=list["CausalNode"], repr=False)
+    parent_edges: list[CausalEdge] = field(default_factory=list[CausalEdge], repr=False)
+    truncated: Truncated | None = None
+    """At the root of a slice that a limit has cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainOptions:
+    """How far and how finely a slice goes back."""
+
+    max_depth: int = 20
+    max_nodes: int = 100
+    control_deps: ControlLookup | None = None
+    """The decision that let a step run; adds control edges."""
+    weigh: Weigher | None = None
+    edge_attribution: Literal["stage", "commit"] = "commit"
+    """`stage`: a write depends on all reads of its stage. `commit`: on the reads recorded with it, where they are."""
+    root_link_keys: Sequence[str] | None = None
+    """Under `commit`, the keys of the root that are asked about; all of its reads when not given."""
+    entry: Literal["first", "last"] = "first"
+    """Which of several writes of one key in one bundle counts (FLOW-SLC-8)."""
+    anchor: Literal["last", "writer"] = "last"
+    """Where a step with several bundles goes on: at its last one (FLOW-SLC-5), or at the one that wrote the key."""
+
+    def __post_init__(self) -> None:
+        if self.edge_attribution not in _ATTRIBUTIONS:
+            raise ConfigError(
+                "edge_attribution",
+                f"The edge attribution {self.edge_attribution!r} is not known.",
+                fix="Use 'stage' or 'commit'.",
+            )
+
+    @property
+    def per_write(self) -> bool:
+        """Whether edges follow the reads of one write."""
+        return _ATTRIBUTIONS[self.edge_attribution] == "commit"
+
+
+def causal_chain(
+    log: Sequence[AnyBundle],
+    start_id: str,
+    keys_read: ReadsLookup,
+    *,
+    max_depth: int = 20,
+    max_nodes: int = 100,
+    control_deps: ControlLookup | None = None,
+    weigh: Weigher | None = None,
+    edge_attribution: Literal["stage", "commit"] = "stage",
+) -> CausalNode | None:
+    """The steps that a step depends on, directly and through others (14.2).
+
+    Args:
+        log: The commit log of one runtime, in either form, or a `LogIndex` of it.
+        start_id: Runtime stage id of the step to explain.
+        keys_read: What each step read.
+        max_depth: Levels to go back; 0 is the step alone.
+        max_nodes: Steps to visit, the first included.
+        control_deps: The decision that let a step run, for control edges.
+        weigh: A weight for each edge, from 0 to 1; 1 when it gives none.
+        edge_attribution: Whether a write depends on all reads of its stage, or (`commit`, the wire's `per-write`)
+            on those recorded with it.
+
+    Returns:
+        The step's node with its parents, or `None` when the log doesn't know the step. Costs O(nodes x keys x log n)
+        after one pass over the log.
+
+    Raises:
+        MalformedBundleError: An element of the log is no commit bundle.
+    """
+    options = ChainOptions(
+        max_depth=max_depth,
+        max_nodes=max_nodes,
+        control_deps=control_deps,
+        weigh=weigh,
+        edge_attribution=edge_attribution,
+    )
+    return walk_chain(log, start_id, keys_read, options)
+
+
+def walk_chain(
+    log: Sequence[AnyBundle],
+    start_id: str,
+    keys_read: ReadsLookup,
+    options: ChainOptions,
+    *,
+    start_at: int | None = None,
+) -> CausalNode | None:
+    """`causal_chain` with every option; `start_at` is the position of the root's bundle under `anchor="writer"`."""
+    index = index_of(log)
+    position = index.last_position(start_id)
+    if position is None:
+        return None
+    if start_at is not None and options.anchor == "writer":
+        position = start_at
+    return _Walk(index, keys_read, options).run(position)
+
+
+class _Visit(NamedTuple):
+    """A step to expand: from where in the log, and by which keys."""
+
+    node: CausalNode
+    position: int
+    keys: Sequence[str]
+
+
+class _Walk:
+    """One breadth-first walk."""
+
+    def __init__(self, index: LogIndex, keys_read: ReadsLookup, options: ChainOptions) -> None:
+        self._index = index
+        self._keys_read = keys_read
+        self._options = options
+        self._nodes: dict[str, CausalNode] = {}
+        self._expanded: dict[str, set[str] | None] = {}
+        """Keys a step was expanded by; `None` once it was expanded by all it read."""
+        self._edges: set[tuple[int, int, EdgeKind, str | None]] = set()
+        self._queue: deque[_Visit] = deque()
+        self._by_depth = self._by_nodes = False
+
+    def run(self, position: int) -> CausalNode:
+        bundle = self._index[position]
+        root = self._node(bundle, "", 0)
+        roots = self._options.root_link_keys
+        wanted = self._reads_behind(bundle, [path_of(key) for key in roots]) if roots is not None else None
+        self._enqueue(root, position, wanted, first=True)
+        while self._queue:
+            self._expand(self._queue.popleft())
+        if self._by_depth or self._by_nodes:
+            root.truncated = Truncated(self._by_depth, self._by_nodes)
+        return root
+
+    def _expand(self, visit: _Visit) -> None:
+        step = visit.node.runtime_stage_id
+        control = control_dep_of(self._options.control_deps, step)
+        if visit.node.depth >= self._options.max_depth:
+            self._by_depth = self._by_depth or bool(visit.keys) or control is not None
+            return
+        for key in visit.keys:
+            position = self._index.last_write_before(key, visit.position)
+            if position is not None:
+                self._link(visit, position, "data", key)
+        if control is not None:
+            position = self._index.last_position(control.decider_id)
+            if position is not None:
+                self._link(visit, position, "control", control.label)
+
+    def _link(self, visit: _Visit, position: int, kind: EdgeKind, key: str | None) -> None:
+        bundle = self._index[position]
+        step = bundle.runtime_stage_id
+        wanted = self._reads_behind(bundle, [key]) if kind == "data" and key is not None else None
+        parent = self._nodes.get(step)
+        if parent is None:
+            if len(self._nodes) >= self._options.max_nodes:
+                self._by_nodes = True
+                return
+            parent = self._node(bundle, key if kind == "data" and key is not None else "", visit.node.depth + 1)
+            self._enqueue(parent, position, wanted, first=True)
+        elif self._options.per_write and self._expanded[step] is not None:
+            self._enqueue(parent, position, wanted)
+        self._edge(visit.node, parent, kind, key)
+
+    def _node(self, bundle: CommitBundle, linked_by: str, depth: int) -> CausalNode:
+        node = CausalNode(
+            bundle.runtime_stage_id,
+            bundle.stage_id,
+            bundle.stage,
+            tuple(entry.path for entry in bundle.trace),
+            linked_by,
+            depth,
+            bundle.untracked_sources,
+        )
+        self._nodes[bundle.runtime_stage_id] = node
+        self._expanded[bundle.runtime_stage_id] = set()
+        return node
+
+    def _enqueue(self, node: CausalNode, position: int, wanted: Sequence[str] | None, *, first: bool = False) -> None:
+        """Go on at a step by the keys behind one write of it, or by all it read; never twice by one key."""
+        step = node.runtime_stage_id
+        done = self._expanded[step]
+        keys = reads_of(self._keys_read, step) if wanted is None else wanted
+        if done is not None:
+            keys = [key for key in dict.fromkeys(keys) if key not in done]
+            done.update(keys)
+        if wanted is None:
+            self._expanded[step] = None
+        if keys or first:
+            last = self._index.last_position(step) if self._options.anchor == "last" else None
+            self._queue.append(_Visit(node, position if last is None else last, keys))
+
+    def _reads_behind(self, bundle: CommitBundle, keys: Sequence[str]) -> list[str] | None:
+        """What was read before the writes of these keys, or `None` where that isn't recorded."""
+        if not self._options.per_write:
+            return None
+        behind: dict[str, None] = {}
+        for key in keys:
+            entry = self._entry_of(bundle, key)
+            if entry is None or entry.read_keys is None:
+                return None
+            behind.update(dict.fromkeys(entry.read_keys))
+        return list(behind)
+
+    def _entry_of(self, bundle: CommitBundle, key: str) -> TraceEntry | None:
+        entries = bundle.trace if self._options.entry == "first" else reversed(bundle.trace)
+        return next((entry for entry in entries if entry.path == key), None)
+
+    def _edge(self, child: CausalNode, parent: CausalNode, kind: EdgeKind, key: str | None) -> None:
+        if all(known is not parent for known in child.parents):
+            child.parents.append(parent)
+        identity = (id(child), id(parent), kind, key)
+        if identity not in self._edges:
+            self._edges.add(identity)
+            child.parent_edges.append(CausalEdge(parent, kind, key, self._weight(child, parent, kind, key)))
+
+    def _weight(self, child: CausalNode, parent: CausalNode, kind: EdgeKind, key: str | None) -> float:
+        if self._options.weigh is None:
+            return 1
+        try:
+            weight = self._options.weigh(child, parent, key, kind)
+            return 1 if weight is None or not math.isfinite(weight) else weight
+        except Exception:  # noqa: BLE001  the caller's weigher, not ours
+            return 1
+
+
+def flatten_causal_chain(root: CausalNode) -> list[CausalNode]:
+    """The steps of a slice breadth-first over parents, each once (FLOW-SLC-7)."""
+    nodes = [root]
+    seen = {id(root)}
+    for node in nodes:
+        for parent in node.parents:
+            if id(parent) not in seen:
+                seen.add(id(parent))
+                nodes.append(parent)
+    return nodes
+
+
+def format_causal_chain(root: CausalNode) -> str:
+    """A slice as indented text, causes below what they caused (14.3)."""
+    lines = list(_lines(root))
+    if root.truncated is not None:
+        cut = root.truncated
+        limits = [name for name, met in (("maxDepth", cut.by_depth), ("maxNodes", cut.by_nodes)) if met]
+        told = ", ".join(f"{name} reached" for name in limits)
+        lines.append(f"⚠ slice truncated ({told}) — older causes exist beyond this horizon")
+    return "\n".join(lines)
+
+
+def _lines(root: CausalNode) -> Iterator[str]:
+    printed: set[int] = set()
+    stack: list[tuple[CausalNode, int, Sequence[CausalEdge]]] = [(root, 0, ())]
+    while stack:
+        node, level, edges = stack.pop()
+        indent = "  " * level
+        if id(node) in printed:
+            yield f"{indent}↳ {node.runtime_stage_id} (see above)"
+            continue
+        printed.add(id(node))
+        wrote = f" [wrote: {', '.join(node.keys_written)}]" if node.keys_written else ""
+        yield f"{indent}{node.stage_name} ({node.runtime_stage_id}){_link_text(node, edges)}{wrote}"
+        if node.incomplete_sources:
+            sources = "/".join(node.incomplete_sources)
+            yield f"{indent}  ⚠ also consumed {sources} — slice may be incomplete here"
+        stack.extend(
+            (parent, level + 1, [edge for edge in node.parent_edges if edge.parent is parent])
+            for parent in reversed(node.parents)
+        )
+
+
+def _link_text(node: CausalNode, edges: Sequence[CausalEdge]) -> str:
+    text = ""
+    if node.linked_by:
+        data = [edge for edge in edges if edge.kind == "data"]
+        edge = next((edge for edge in data if edge.key == node.linked_by), data[0] if data else None)
+        weight = f" ({scalar_text(edge.weight)})" if edge is not None and edge.weight != 1 else ""
+        text = f" ← via {node.linked_by}{weight}"
+    control = next((edge for edge in edges if edge.kind == "control"), None)
+    if control is None:
+        return text
+    return f"{text} ← [control: {control.key}]" if control.key else f"{text} ← [control]"

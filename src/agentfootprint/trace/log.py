@@ -1,0 +1,201 @@
+"""Which bundle wrote a key, and what the key's value was at a step.
+
+A log is a sequence of bundles, records or wire JSON. `LogIndex` is such a log that remembers where each path was
+written: build it once, ask often. The functions take either and build an index for one question when given a log.
+Paths match exactly, except for values: what was written above or below a place is part of its value there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import groupby
+from typing import Final, cast, overload
+
+from agentfootprint.trace.bundle import AnyBundle, CommitBundle, as_bundle, dig
+from agentfootprint.trace.errors import MalformedBundleError
+from agentfootprint.trace.ids import INERT_SEGMENTS, PATH_DELIMITER, path_of, split_path
+from agentfootprint.trace.replay import Workspace
+from agentfootprint.trace.values import ABSENT, JsonObject, Value, thaw
+
+__all__ = ["LogIndex", "detached", "find_commit", "find_commits", "find_last_writer", "index_of", "value_at"]
+
+_ANCHORS: Final = ("set", "delete")
+
+
+class LogIndex(Sequence[CommitBundle]):
+    """A commit log with an index by path and by stage execution.
+
+    The index is built on the first question and extended when the log has grown since; the log must only grow.
+    Building costs one pass over the trace entries, a lookup O(log n).
+    """
+
+    def __init__(self, log: Sequence[AnyBundle]) -> None:
+        self._log = log
+        self._seen = 0
+        self._writes: dict[str, list[int]] = {}
+        self._last: dict[str, int] = {}
+        self._below: dict[str, list[str]] = {}
+        """Written paths below a path; nested paths are rare."""
+        self._bundles: dict[int, CommitBundle] = {}
+
+    def __len__(self) -> int:
+        return len(self._log)
+
+    @overload
+    def __getitem__(self, index: int) -> CommitBundle: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CommitBundle]: ...
+    def __getitem__(self, index: int | slice) -> CommitBundle | list[CommitBundle]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError("commit log index out of range")
+        position = index % len(self)
+        raw = self._log[position]
+        if type(raw) is CommitBundle:
+            return raw
+        bundle = self._bundles.get(position)
+        if bundle is None:
+            bundle = self._bundles[position] = as_bundle(raw, position)
+        return bundle
+
+    def __iter__(self) -> Iterator[CommitBundle]:
+        return map(self.__getitem__, range(len(self)))
+
+    def _refresh(self) -> None:
+        total = len(self._log)
+        for position in range(self._seen, total):
+            self._add(position, self._log[position])
+        self._seen = total
+
+    def _add(self, position: int, bundle: AnyBundle) -> None:
+        if type(bundle) is CommitBundle:
+            step, paths = bundle.runtime_stage_id, [entry.path for entry in bundle.trace]
+        else:
+            wire = cast("JsonObject", bundle)
+            try:
+                step, paths = wire["runtimeStageId"], [entry["path"] for entry in wire["trace"]]
+            except (KeyError, TypeError, AttributeError) as unlike:
+                raise MalformedBundleError(position, "runtimeStageId or trace") from unlike
+        self._last[step] = position
+        for path in paths:
+            positions = self._writes.get(path)
+            if positions is None:
+                self._writes[path] = [position]
+                self._note_ancestors(path)
+            elif positions[-1] != position:
+                positions.append(position)
+
+    def _note_ancestors(self, path: str) -> None:
+        for above in _ancestors(path):
+            self._below.setdefault(above, []).append(path)
+
+    @property
+    def paths(self) -> list[str]:
+        """Every path that was written, in order of first write."""
+        self._refresh()
+        return list(self._writes)
+
+    def writes(self, path: str) -> Sequence[int]:
+        """Positions of the bundles whose trace has exactly this path, ascending."""
+        self._refresh()
+        return self._writes.get(path, ())
+
+    def last_position(self, runtime_stage_id: str) -> int | None:
+        """The last bundle of a stage execution, which may have several (FLOW-MEM-30)."""
+        self._refresh()
+        return self._last.get(runtime_stage_id)
+
+    def last_write_before(self, path: str, position: int) -> int | None:
+        """The last bundle before a position whose trace has exactly this path."""
+        positions = self.writes(path)
+        found = bisect_left(positions, position) - 1
+        return positions[found] if found >= 0 else None
+
+    def next_write_after(self, path: str, position: int) -> int | None:
+        """The first bundle after a position whose trace has exactly this path."""
+        positions = self.writes(path)
+        found = bisect_right(positions, position)
+        return positions[found] if found < len(positions) else None
+
+    def related(self, path: str) -> list[str]:
+        """The written paths that share state with a path: those above it, topmost first, itself, those below it."""
+        self._refresh()
+        candidates = (*_ancestors(path), path, *self._below.get(path, ()))
+        return [candidate for candidate in candidates if candidate in self._writes]
+
+    def touches(self, path: str, upto: int) -> Iterator[int]:
+        """Positions up to `upto`, inclusive, of the bundles that wrote any related path, the latest first."""
+        trails = [_backwards(self._writes[each], upto) for each in self.related(path)]
+        return trails[0] if len(trails) == 1 else (position for position, _ in groupby(merge(*trails, reverse=True)))
+
+
+def _backwards(positions: list[int], upto: int) -> Iterator[int]:
+    return map(positions.__getitem__, range(bisect_right(positions, upto) - 1, -1, -1))
+
+
+def index_of(log: Sequence[AnyBundle]) -> LogIndex:
+    """The log as an index: itself when it is one."""
+    return log if isinstance(log, LogIndex) else LogIndex(log)
+
+
+def _ancestors(path: str) -> list[str]:
+    segments = path.split(PATH_DELIMITER)
+    return [PATH_DELIMITER.join(segments[:length]) for length in range(1, len(segments))]
+
+
+def value_at(log: Sequence[AnyBundle], idx: int, key: str | Sequence[str]) -> Value:
+    """The value of a key after bundle `idx` (FLOW-ELM-4).
+
+    Args:
+        log: A commit log, or a `LogIndex` of it, with which a question costs O(log n + commits since the last `set`).
+        idx: Inclusive; beyond the end it means the end, below 0 before everything.
+        key: A top-level key, or the segments of a nested place.
+
+    Returns:
+        The value, which nobody else can change, or `ABSENT`: never written so far, deleted, or inert (FLOW-MEM-3).
+        The initial state is not in the log. A redacted value stays its placeholder.
+    """
+    index, path = index_of(log), path_of(key)
+    segments = split_path(path)
+    if not INERT_SEGMENTS.isdisjoint(segments):
+        return ABSENT
+    related = index.related(path)
+    trail: list[int] = []
+    for position in index.touches(path, idx):
+        trail.append(position)
+        if any(entry.path == related[0] and entry.verb in _ANCHORS for entry in index[position].trace):
+            break  # the topmost place was replaced: nothing earlier can matter
+    workspace = Workspace({})
+    for position in reversed(trail):
+        bundle = index[position]
+        for entry in bundle.trace:
+            if entry.path in related:
+                workspace.apply_entry(bundle, entry)
+    return detached(dig(workspace.state, segments))
+
+
+def detached(value: Value) -> Value:
+    """The value as nobody else can change it: plain JSON is copied, what is frozen is shared."""
+    return thaw(value) if isinstance(value, (dict, list)) else value
+
+
+def find_last_writer(log: Sequence[AnyBundle], key: str | Sequence[str], before: int | None = None) -> int | None:
+    """Position of the last bundle that wrote exactly this key before position `before`, exclusive (FLOW-ELM-5)."""
+    index = index_of(log)
+    return index.last_write_before(path_of(key), len(index) if before is None else before)
+
+
+def find_commit(log: Sequence[AnyBundle], stage_id: str, key: str | Sequence[str] | None = None) -> int | None:
+    """Position of the first bundle of a stage, by its full id, that wrote `key` when one is given."""
+    found = find_commits(log, stage_id, key)
+    return found[0] if found else None
+
+
+def find_commits(log: Sequence[AnyBundle], stage_id: str, key: str | Sequence[str] | None = None) -> list[int]:
+    """Positions of all bundles of a stage, by its full id, that wrote `key` when one is given."""
+    index = index_of(log)
+    positions = range(len(index)) if key is None else index.writes(path_of(key))
+    return [position for position in positions if index[position].stage_id == stage_id]
