@@ -1,0 +1,115 @@
+"""Why an answer came out so: sources, scores, re-runs with honest statistics, and the words to say it in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentfootprint.explain.ablation import Ablation as Ablation
+    from agentfootprint.explain.ablation import RemovableSource as RemovableSource
+    from agentfootprint.explain.ablation import apply_ablations as apply_ablations
+    from agentfootprint.explain.ablation import resolve_ablations as resolve_ablations
+    from agentfootprint.explain.ablation import sources_of as sources_of
+    from agentfootprint.explain.bisection import BisectionResult as BisectionResult
+    from agentfootprint.explain.bisection import bisect_culprits as bisect_culprits
+    from agentfootprint.explain.claims import Claim as Claim
+    from agentfootprint.explain.comparators import Comparator as Comparator
+    from agentfootprint.explain.errors import AgentChangedError as AgentChangedError
+    from agentfootprint.explain.errors import ExplainError as ExplainError
+    from agentfootprint.explain.errors import NoAgentError as NoAgentError
+    from agentfootprint.explain.errors import NothingToRemoveError as NothingToRemoveError
+    from agentfootprint.explain.errors import NotRemovableError as NotRemovableError
+    from agentfootprint.explain.errors import NoTriggerError as NoTriggerError
+    from agentfootprint.explain.errors import OverBudgetError as OverBudgetError
+    from agentfootprint.explain.errors import UnknownSourceError as UnknownSourceError
+    from agentfootprint.explain.errors import UnknownStepError as UnknownStepError
+    from agentfootprint.explain.errors import UnrecordedCallError as UnrecordedCallError
+    from agentfootprint.explain.missing import DroppedContext as DroppedContext
+    from agentfootprint.explain.missing import Unit as Unit
+    from agentfootprint.explain.missing import find_dropped_context as find_dropped_context
+    from agentfootprint.explain.model import ContextBugReport as ContextBugReport
+    from agentfootprint.explain.model import CustodyHop as CustodyHop
+    from agentfootprint.explain.model import DroppedUnit as DroppedUnit
+    from agentfootprint.explain.model import HonestyFlag as HonestyFlag
+    from agentfootprint.explain.model import Spent as Spent
+    from agentfootprint.explain.model import Suspect as Suspect
+    from agentfootprint.explain.model import Verdict as Verdict
+    from agentfootprint.explain.model import VerdictStats as VerdictStats
+    from agentfootprint.explain.probes import AblationRerun as AblationRerun
+    from agentfootprint.explain.proof import ProofPlan as ProofPlan
+    from agentfootprint.explain.proof import ProofProgress as ProofProgress
+    from agentfootprint.explain.proof import ProveOptions as ProveOptions
+    from agentfootprint.explain.proof import ToolPolicy as ToolPolicy
+    from agentfootprint.explain.ranking import RankingConfidence as RankingConfidence
+    from agentfootprint.explain.words import forbidden_words as forbidden_words
+else:
+    from agentfootprint._lazy import door
+
+    __getattr__, __dir__ = door(
+        __name__,
+        {
+            name: f"agentfootprint.explain.{module}"
+            for module, names in {
+                "ablation": ("Ablation", "RemovableSource", "apply_ablations", "resolve_ablations", "sources_of"),
+                "bisection": ("BisectionResult", "bisect_culprits"),
+                "claims": ("Claim",),
+                "comparators": ("Comparator",),
+                "errors": (
+                    "AgentChangedError",
+                    "ExplainError",
+                    "NoAgentError",
+                    "NoTriggerError",
+                    "NotRemovableError",
+                    "NothingToRemoveError",
+                    "OverBudgetError",
+                    "UnknownSourceError",
+                    "UnknownStepError",
+                    "UnrecordedCallError",
+                ),
+                "missing": ("DroppedContext", "Unit", "find_dropped_context"),
+                "model": (
+                    "ContextBugReport",
+                    "CustodyHop",
+                    "DroppedUnit",
+                    "HonestyFlag",
+                    "Spent",
+                    "Suspect",
+                    "Verdict",
+                    "VerdictStats",
+                ),
+                "probes": ("AblationRerun",),
+                "proof": ("ProofPlan", "ProofProgress", "ProveOptions", "ToolPolicy"),
+                "ranking": ("RankingConfidence",),
+                "words": ("forbidden_words",),
+            }.items()
+            for name in names
+        },
+    )
+
+__all__ = [
+    "Ablation",
+    "AblationRerun",
+    "BisectionResult",
+    "Claim",
+    "Comparator",
+    "ContextBugReport",
+    "CustodyHop",
+    "DroppedContext",
+    "DroppedUnit",
+    "ExplainError",
+    "HonestyFlag",
+    "NoTriggerError",
+    "NotRemovableError",
+    "NothingToRemoveError",
+    "ProofProgress",
+    "ProveOptions",
+    "RankingConfidence",
+    "Spent",
+    "Suspect",
+    "ToolPolicy",
+    "Unit",
+    "UnknownSourceError",
+    "UnknownStepError",
+    "bisect_culprits",
+    "find_dropped_context",
+]
