@@ -1,0 +1,142 @@
+"""Tests of `vectors/providers`: the mock, what errors say of themselves, thinking blocks."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from agentfootprint.llm import (
+    LLMRequest,
+    LLMResponse,
+    Mock,
+    ScriptExhaustedError,
+    ToolCall,
+    ToolSchema,
+    Usage,
+    classify_error,
+    context_window_error,
+    error_bucket,
+    find_thinking_handler,
+    messages_from_wire,
+    parse_retry_after,
+)
+from agentfootprint.trace import thaw
+from tests.vectors.harness import Case, assert_same, load
+
+PROVIDERS = load("providers")
+COVERED = (
+    "classify_error",
+    "context_window_detection",
+    "humanize_llm_error",
+    "mock_provider",
+    "retry_after",
+    "thinking_normalize",
+)
+NOW = dt.datetime(2026, 10, 21, 7, tzinfo=dt.UTC)
+
+
+class VendorError(Exception):
+    """An error with the members that a vector gives it."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        super().__init__(described.pop("message", ""))
+        self.__dict__.update(described)
+
+
+def reply(given: Any) -> str | LLMResponse:
+    if isinstance(given, str):
+        return given
+    return LLMResponse(
+        given.get("content", ""),
+        tool_calls=[ToolCall(call["id"], call["name"], call["args"]) for call in given.get("toolCalls", ())],
+        stop_reason=given.get("stopReason", "stop"),
+    )
+
+
+def mock(options: dict[str, Any]) -> Mock:
+    script = [reply(one) for one in options["replies"]] if "replies" in options else options.get("reply")
+    usage = Usage.from_wire(options["usage"]) if "usage" in options else None
+    return Mock(script, usage=usage, stop_reason=options.get("stopReason", "stop"))
+
+
+def request(given: dict[str, Any]) -> LLMRequest:
+    return LLMRequest(
+        model=given["model"],
+        messages=messages_from_wire(given["messages"]),
+        system_prompt=given.get("systemPrompt"),
+        tools=[ToolSchema(one["name"], one["description"], one["inputSchema"]) for one in given.get("tools", ())],
+    )
+
+
+async def perform(model: Mock, operation: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    asked = request(operation["request"])
+    if "error" in expected:
+        with pytest.raises(ScriptExhaustedError) as caught:
+            await model.complete(asked)
+        for word in expected["error"]["messageMentions"]:
+            assert word in str(caught.value)
+        return expected
+    if operation["method"] == "stream":
+        return {"chunks": [chunk.to_wire() async for chunk in model.stream(asked)]}
+    return {"response": (await model.complete(asked)).to_wire()}
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("mock_provider"))
+def test_mock_provider(case: Case) -> None:
+    model = mock(case.input["options"])
+
+    async def run() -> list[dict[str, Any]]:
+        pairs = zip(case.input["operations"], case.expected["results"], strict=True)
+        return [await perform(model, operation, expected) for operation, expected in pairs]
+
+    assert_same({"results": asyncio.run(run())}, case.expected)
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("classify_error"))
+def test_classify_error(case: Case) -> None:
+    given = case.input
+
+    assert classify_error(None if given.get("value", given) is None else VendorError(given)) == case.expected
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("context_window_detection"))
+def test_context_window_detection(case: Case) -> None:
+    found = context_window_error(VendorError(case.input), "openai")
+
+    answer = found and {
+        "name": found.wire_name,
+        "code": found.code,
+        "provider": found.provider,
+        "limitTokens": found.limit_tokens,
+        "actualTokens": found.actual_tokens,
+        "status": found.status,
+    }
+    assert_same(answer, case.expected)
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("retry_after"))
+def test_retry_after(case: Case) -> None:
+    seconds = parse_retry_after(case.input, now=NOW)
+
+    assert_same(None if seconds is None else seconds * 1000, case.expected)
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("humanize_llm_error"))
+def test_humanize_llm_error(case: Case) -> None:
+    assert error_bucket(VendorError(case.input)) == case.expected
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("thinking_normalize"))
+def test_thinking_normalize(case: Case) -> None:
+    handler = find_thinking_handler(case.input["handler"])
+    assert handler is not None
+
+    assert_same(thaw(handler.normalize(case.input["raw"])), case.expected)
+
+
+@pytest.mark.parametrize("file", PROVIDERS.not_built(*COVERED))
+def test_the_topic_is_built(file: str) -> None:
+    pytest.fail(f"{file} is neither covered nor skipped")
