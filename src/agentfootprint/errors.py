@@ -13,6 +13,7 @@ __all__ = ["AgentFootprintError", "BlockingCallError", "ConfigError", "MissingEx
 
 def _revive(cls: type[AgentFootprintError], args: tuple[Any, ...], state: dict[str, Any]) -> AgentFootprintError:
     error = cls.__new__(cls, *args)
+    error.args = args  # an `OSError` does not take them from `__new__`
     error.__dict__.update(state)
     return error
 
