@@ -1,0 +1,242 @@
+"""Which pieces are in this pass, and what the slots then hold: decided once, shared while nothing changes.
+
+A plan belongs to one agent and is immutable apart from a bounded memo of passes. A pass that lets in the same pieces
+as an earlier one *is* that pass, so that the state sees "unchanged" as an identity (01b LIN-7).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Final
+
+from agentfootprint.context.pieces import ContextItem, Injection, SystemPrompt, Until, flatten, render
+from agentfootprint.context.slots import (
+    base_row,
+    piece_row,
+    rows_text,
+    slot_totals,
+)
+from agentfootprint.context.triggers import Always, OnReadSkill, OnToolReturn, TurnContext, When
+from agentfootprint.errors import ConfigError
+from agentfootprint.events import SkippedPiece
+from agentfootprint.llm import CacheMarker
+from agentfootprint.trace import FrozenDict, FrozenList, Record, freeze
+
+__all__ = ["ActiveInjection", "ContextPlan", "Pass", "slot_delta"]
+
+_MEMO_SIZE: Final = 64
+_SLOTS: Final = ("systemPrompt", "messages", "tools")
+
+
+class InjectedContent(Record, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """What an active piece puts into the slots."""
+
+    system_prompt: str | None = None
+
+
+class ActiveInjection(Record, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """The projection of a piece that is in: all of it that enters state and recording (INJ-9)."""
+
+    id: str
+    flavor: str
+    inject: InjectedContent
+    description: str | None = None
+    cache: str | None = None
+
+
+class Pass:
+    """One evaluation of the context: what is in, and everything that follows from it alone."""
+
+    __slots__ = (
+        "active",
+        "active_ids",
+        "by_slot",
+        "kind_counts",
+        "markers",
+        "skipped",
+        "system_rows",
+        "system_text",
+        "system_totals",
+    )
+
+    def __init__(
+        self,
+        base: SystemPrompt,
+        active: Sequence[tuple[Injection, str | None]],
+        skipped: Sequence[SkippedPiece],
+        *,
+        caching: bool,
+        turn: TurnContext,
+    ) -> None:
+        self.active: FrozenList = freeze([_project(piece, text) for piece, text in active])
+        self.active_ids: FrozenList = freeze([piece.id for piece, _ in active])
+        counts: dict[str, int] = {}
+        for piece, _ in active:
+            counts[piece.trigger.kind] = counts.get(piece.trigger.kind, 0) + 1
+        self.kind_counts: FrozenDict = freeze(counts)
+        self.skipped = tuple(skipped)
+        in_system = [(piece, text) for piece, text in active if text]
+        self.by_slot: FrozenDict = freeze(
+            {
+                "systemPrompt": [
+                    {"id": piece.id, "source": piece.flavor, "reason": _reason(piece)} for piece, _ in in_system
+                ],
+                "messages": [],
+                "tools": [],
+            }
+        )
+        rows = [base_row(base.text)] if base.text else []
+        rows += [piece_row(piece.id, piece.flavor, text, _reason(piece)) for piece, text in in_system if text]
+        self.system_rows: FrozenList = freeze(rows)
+        self.system_text: str | None = rows_text(rows)
+        self.system_totals = slot_totals(rows)
+        self.markers: FrozenList = _markers(base, in_system, turn) if caching else FrozenList([], 0)
+
+
+class ContextPlan:
+    """The declared context of one agent, ready to be evaluated.
+
+    Args:
+        base: The base prompt.
+        context: The `context=[...]` of the agent, in declaration order (CTX-1).
+        caching: Whether cache markers are decided.
+
+    Raises:
+        ConfigError: Two pieces have one id.
+        ContextDefinitionError: Something in the list is no piece of context.
+    """
+
+    def __init__(self, base: SystemPrompt, context: Sequence[object], *, caching: bool) -> None:
+        self.base = base
+        self.items: tuple[ContextItem, ...] = tuple(flatten(context))
+        self.pieces: tuple[Injection, ...] = tuple(item.to_injection() for item in self.items)
+        self._caching = caching
+        seen: set[str] = set()
+        for piece in self.pieces:
+            if piece.id in seen:
+                raise ConfigError(
+                    "context",
+                    f"Two pieces of context have the id {piece.id!r}.",
+                    fix="Give each an id of its own; it is how the trace and an ablation name it.",
+                )
+            seen.add(piece.id)
+        self._memo: dict[tuple[int, ...], Pass] = {}
+        uses_until = any(isinstance(piece.cache, Until) for piece in self.pieces) or isinstance(base.cache, Until)
+        self._memoize = not uses_until and not any(piece.templated for piece in self.pieces)
+        self._constant = self._memoize and all(
+            isinstance(piece.trigger, (Always, OnReadSkill)) for piece in self.pieces
+        )
+        self.is_empty = not self.pieces
+
+    @property
+    def constant(self) -> Pass | None:
+        """The one pass of a context that has no rules, once it was evaluated; saves building a `TurnContext`."""
+        return self._memo.get(()) if self._constant else None
+
+    def evaluate(self, turn: TurnContext) -> Pass:
+        """Decide which pieces are in, in declaration order (04 s.2). Never raises for a rule that does."""
+        admitted: list[int] = []
+        skipped: list[SkippedPiece] = []
+        for index, piece in enumerate(self.pieces):
+            if _admit(piece, turn, skipped):
+                admitted.append(index)
+        key = () if self._constant else tuple(admitted)
+        if self._memoize and not skipped:
+            known = self._memo.get(key)
+            if known is not None:
+                return known
+        pairs = [(self.pieces[index], _text(self.pieces[index], turn)) for index in admitted]
+        made = Pass(self.base, pairs, skipped, caching=self._caching, turn=turn)
+        if self._memoize and not skipped and len(self._memo) < _MEMO_SIZE:
+            self._memo[key] = made
+        return made
+
+
+def _admit(piece: Injection, turn: TurnContext, skipped: list[SkippedPiece]) -> bool:
+    trigger = piece.trigger
+    if isinstance(trigger, Always):
+        return True
+    if isinstance(trigger, When):
+        try:
+            verdict = trigger.predicate(turn)
+        except Exception as error:  # noqa: BLE001  a user's rule; the piece is left out and the reason recorded
+            skipped.append(_threw(piece, str(error) or type(error).__name__))
+            return False
+        if inspect.isawaitable(verdict):
+            if inspect.iscoroutine(verdict):
+                verdict.close()
+            skipped.append(_threw(piece, "the rule returned an awaitable"))
+            return False
+        return bool(verdict)
+    if isinstance(trigger, OnToolReturn):
+        return any(trigger.matches(result.tool_name) for result in turn.tool_results)
+    return piece.id in turn.activated_ids
+
+
+def _threw(piece: Injection, error: str) -> SkippedPiece:
+    return SkippedPiece(id=piece.id, reason="predicate-threw", error=error)
+
+
+def _text(piece: Injection, turn: TurnContext) -> str | None:
+    text = piece.inject.system_prompt
+    if text is not None and piece.templated:
+        return render(text, iteration=turn.iteration, max_iterations=turn.max_iterations)
+    return text
+
+
+def _project(piece: Injection, text: str | None) -> ActiveInjection:
+    cache = "until" if isinstance(piece.cache, Until) else piece.cache
+    return ActiveInjection(
+        piece.id,
+        piece.flavor,
+        InjectedContent(text),
+        description=piece.description,
+        cache=cache,
+    )
+
+
+def _reason(piece: Injection) -> str:
+    return piece.description or f"{piece.flavor} '{piece.id}' active"
+
+
+def _is_cacheable(policy: object, turn: TurnContext) -> bool:
+    if policy in ("always", "while-active"):
+        return True
+    if isinstance(policy, Until):
+        try:
+            return not policy.predicate(turn)
+        except Exception:  # noqa: BLE001  a user's rule; a policy that fails does not cache (CACHE-1)
+            return False
+    return False
+
+
+def _markers(base: SystemPrompt, pieces: Sequence[tuple[Injection, str | None]], turn: TurnContext) -> FrozenList:
+    """The marker of the system slot: the longest prefix of cacheable entries (CACHE-3)."""
+    entries: list[tuple[str, Any]] = [("base", base.cache)] if base.text else []
+    entries += [(f"{piece.flavor}:{piece.id}", piece.cache) for piece, _ in pieces]
+    last = -1
+    if base.text:
+        for index, (_, policy) in enumerate(entries):
+            if not _is_cacheable(policy, turn):
+                break
+            last = index
+    if last < 0:
+        return FrozenList([], 0)
+    count = "1 entry" if last == 0 else f"{last + 1} entries"
+    reason = f"system stable prefix ({count}, ending at {entries[last][0]})"
+    return freeze([CacheMarker("system", last, "short", reason)])
+
+
+def slot_delta(prior: FrozenDict, now: FrozenDict) -> FrozenDict:
+    """What came, went and stayed in each slot between two passes (INJ-18)."""
+    delta: dict[str, Any] = {}
+    for slot in _SLOTS:
+        before = [entry["id"] for entry in prior.get(slot, ())]
+        after = [entry["id"] for entry in now.get(slot, ())]
+        delta[slot] = {
+            "added": [piece for piece in after if piece not in before],
+            "removed": [piece for piece in before if piece not in after],
+            "kept": [piece for piece in after if piece in before],
+        }
+    return freeze(delta)

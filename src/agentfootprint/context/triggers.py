@@ -1,0 +1,122 @@
+"""When a piece of context is let in, and what a rule may look at to decide.
+
+A predicate is synchronous and pure; it sees one frozen `TurnContext` per pass, whose lists are views that cost
+nothing until they are read (01b LIN-6, LIN-32).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from agentfootprint.context.errors import ContextDefinitionError
+
+__all__ = [
+    "Always",
+    "OnReadSkill",
+    "OnToolReturn",
+    "Predicate",
+    "ToolReturn",
+    "Trigger",
+    "TurnContext",
+    "When",
+    "check_predicate",
+]
+
+
+class ToolReturn(msgspec.Struct, frozen=True, gc=False):
+    """One tool result of the batch before this pass, as the model read it (INJ-10)."""
+
+    tool_name: str
+    result: str
+    tool_call_id: str | None = None
+    status: str | None = None
+
+
+class TurnContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a predicate sees: where the turn stands, read-only (04 s.2)."""
+
+    iteration: int
+    """1-based."""
+    max_iterations: int
+    user_message: str
+    """The message that started the turn; fixed for the run."""
+    history: Sequence[Any]
+    """The messages before this call, `LLMMessage`s."""
+    tool_results: Sequence[ToolReturn] = ()
+    """The whole previous batch, in call order; calls that were never dispatched are left out (INJ-12)."""
+    activated_ids: Sequence[str] = ()
+    """Skills activated this turn, in order."""
+    deps: Any = None
+    """The caller's own object of this run, never recorded (DEC-36)."""
+
+    @property
+    def iterations_remaining(self) -> int:
+        """How many more model calls the limit allows after this one."""
+        return max(0, self.max_iterations - self.iteration)
+
+    @property
+    def last_tool_result(self) -> ToolReturn | None:
+        """The last result of the previous batch."""
+        return self.tool_results[-1] if self.tool_results else None
+
+
+Predicate: TypeAlias = Callable[[TurnContext], object]
+"""A rule: true lets the piece in. Coerced with `bool`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """In every pass."""
+
+    kind = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """While a rule holds."""
+
+    predicate: Predicate
+    kind = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class OnToolReturn:
+    """After a batch in which this tool returned; a pattern is searched in the tool's name."""
+
+    tool: str | re.Pattern[str]
+    kind = "on-tool-return"
+
+    def matches(self, name: str) -> bool:
+        """Whether a result of the tool `name` lets the piece in."""
+        return name == self.tool if isinstance(self.tool, str) else self.tool.search(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class OnReadSkill:
+    """Once the model has asked for it with `read_skill`."""
+
+    kind = "llm-activated"
+
+
+Trigger: TypeAlias = Always | When | OnToolReturn | OnReadSkill
+
+
+def check_predicate(piece: str, predicate: Predicate | None) -> None:
+    """Refuse an async predicate: a coroutine is always true (CTX-4).
+
+    Raises:
+        ContextDefinitionError: `predicate` is a coroutine function.
+    """
+    if predicate is not None and inspect.iscoroutinefunction(predicate):
+        raise ContextDefinitionError(
+            piece,
+            "when",
+            f"The rule of {piece!r} is an async function; a coroutine would always count as true.",
+            fix="Make it a plain function of the turn, and fetch what it needs before the run (deps=).",
+        )
