@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from agentfootprint.trace.projection import is_strict_prefix as is_strict_prefix
     from agentfootprint.trace.projection import project_commit_log as project_commit_log
     from agentfootprint.trace.projection import project_commit_logs as project_commit_logs
+    from agentfootprint.trace.projection import project_control_deps as project_control_deps
     from agentfootprint.trace.projection import project_reads as project_reads
     from agentfootprint.trace.projection import project_state as project_state
     from agentfootprint.trace.quality import QualityDrop as QualityDrop
@@ -204,7 +205,7 @@ else:
             ),
             "projection": (
                 "JournalIndex", "Version", "as_bundle_of", "is_strict_prefix", "project_commit_log",
-                "project_commit_logs", "project_reads", "project_state",
+                "project_commit_logs", "project_control_deps", "project_reads", "project_state",
             ),
             "quality": (
                 "QualityDrop", "QualityFrame", "QualityScore", "QualityTrace", "format_quality_trace",

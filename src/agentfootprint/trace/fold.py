@@ -107,13 +107,16 @@ def seed_of(mount: Execution, parent: Mapping[str, Value]) -> dict[str, Value]:
     object is dropped, as splitting it into its keys leaves nothing, unless the mount maps values whole.
     """
     info = mount.info
+    pairs = info.in_map or ()
     own: Mapping[str, Value] = {}
-    if info.namespace:
+    if info.namespace and "runs" in parent:
         scopes = as_object(parent.get("runs")) or {}
         own = as_object(scopes.get(info.namespace)) or {}
     keep_empty = info.array_merge == "replace-all"
+    if keep_empty and not own:
+        return {target: parent[source] for target, source in pairs if source in parent}
     seed: dict[str, Value] = {}
-    for target, source in info.in_map or ():
+    for target, source in pairs:
         value = own.get(source, ABSENT)
         if value is ABSENT:
             value = parent.get(source, ABSENT)

@@ -151,6 +151,9 @@ class Execution(msgspec.Struct, gc=False, eq=False):
     """What it consumed unseen: `args`, `env`, `silent`, in order of first use."""
     detail: Detail | None = None
 
+    def __repr__(self) -> str:
+        return f"<execution {self.runtime_stage_id}>"
+
     @property
     def runtime_stage_id(self) -> str:
         """`[path/]stage#index` (FLOW-ID-1)."""
@@ -288,6 +291,7 @@ class Journal:
     """
 
     __slots__ = (
+        "__weakref__",
         "_executions",
         "_scanned",
         "append",
@@ -334,6 +338,17 @@ class Journal:
     def now(self) -> int:
         """Nanoseconds since the journal's start: the `dt` of a row."""
         return time.perf_counter_ns() - self.t0
+
+    def until(self, end: int) -> Journal:
+        """The journal as it was when it had `end` rows; itself while it has no more."""
+        if end >= len(self.rows):
+            return self
+        past = Journal(self.stages, dials=self.dials, first_index=self.first_index, base_state=self.base_state)
+        past.rows.extend(self.rows[:end])
+        past.run_ids = list(self.run_ids)
+        past.base_states = self.base_states
+        past.started_at, past.t0 = self.started_at, self.t0
+        return past
 
     def executions(self) -> dict[int, Execution]:
         """Every execution that has begun, by index; O(rows added since the last call)."""

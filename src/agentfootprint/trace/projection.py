@@ -12,10 +12,11 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from agentfootprint.trace.bundle import CommitBundle, TraceEntry, as_object
+from agentfootprint.trace.bundle import CommitBundle, TraceEntry, as_list, as_object
 from agentfootprint.trace.fold import Commit, Fold
 from agentfootprint.trace.ids import PATH_DELIMITER
-from agentfootprint.trace.journal import Execution, Journal, Op
+from agentfootprint.trace.journal import DecidedRow, Execution, Journal, Op, SelectedRow
+from agentfootprint.trace.sources import ControlDeps
 from agentfootprint.trace.values import ABSENT, FrozenList, Value, deep_equal
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "is_strict_prefix",
     "project_commit_log",
     "project_commit_logs",
+    "project_control_deps",
     "project_reads",
     "project_state",
 ]
@@ -75,6 +77,36 @@ def project_reads(journal: Journal) -> dict[str, tuple[str, ...]]:
         for execution in journal.executions().values()
         if execution.reads
     }
+
+
+def project_control_deps(journal: Journal) -> ControlDeps:
+    """Which decision let which step run (FLOW-SLC-40); its `lookup` goes into a slice as `control_deps`."""
+    deps = ControlDeps()
+    begun: set[int] = set()
+    for row in journal.rows:
+        if isinstance(row, Execution):
+            if row.index not in begun:
+                begun.add(row.index)
+                parent = journal.execution(row.parent)
+                deps.executed(row.runtime_stage_id, None if parent is None else parent.runtime_stage_id)
+        elif isinstance(row, (DecidedRow, SelectedRow)):
+            numbers = (row.chosen,) if isinstance(row, DecidedRow) else row.chosen
+            evidence = as_object(row.evidence)
+            chosen = [
+                (stage.branch_id, _label_of(evidence, stage.branch_id))
+                for stage in map(journal.stages.__getitem__, numbers)
+            ]
+            deps.decided(row.execution.runtime_stage_id, chosen, evidence)
+    return deps
+
+
+def _label_of(evidence: Mapping[str, Value] | None, branch: str) -> str | None:
+    """The label of the rule that chose a branch."""
+    for raw in as_list((evidence or {}).get("rules")) or ():
+        rule = as_object(raw) or {}
+        if rule.get("matched") and rule.get("branch") == branch:
+            return rule.get("label")
+    return None
 
 
 def as_bundle_of(journal: Journal, commit: Commit, idx: int, values: Values | None = None) -> CommitBundle:

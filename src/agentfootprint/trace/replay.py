@@ -67,20 +67,25 @@ def deep_smart_merge(dst: Value, src: Value) -> Value:
     else replaces. Scalars of a union are compared by kind and value (`1` is not `True`); containers are each their
     own: what replay gives must not depend on which of them happen to be shared in memory.
     """
+    return _merged(dst, src, again=False)
+
+
+def _merged(dst: Value, src: Value, *, again: bool) -> Value:
+    """Merge; `again` when this very `src` was merged in before, so that its containers are not added twice."""
     fields = as_object(src)
     if fields is not None:
-        return _merge_objects(dst, src, fields)
+        return _merge_objects(dst, src, fields, again=again)
     items = as_list(src)
     if items is None or not len(items):
         return src
     base = as_list(dst)
     if base is None:
         return src
-    union = _union(base, items)
+    union = _union(base, items, again=again)
     return union if _is_plain(dst) or _is_plain(src) else FrozenList(union, len(union))
 
 
-def _merge_objects(dst: Value, src: Value, fields: Mapping[str, Any]) -> Value:
+def _merge_objects(dst: Value, src: Value, fields: Mapping[str, Any], *, again: bool) -> Value:
     base = as_object(dst)
     if base is None:
         items = as_list(dst)
@@ -90,7 +95,7 @@ def _merge_objects(dst: Value, src: Value, fields: Mapping[str, Any]) -> Value:
     changed: dict[str, Any] = {}
     for key, item in fields.items():
         before = base.get(key, ABSENT)
-        after = item if before is ABSENT else deep_smart_merge(before, item)
+        after = item if before is ABSENT else _merged(before, item, again=again)
         if after is not before:
             changed[key] = after
     if not changed and as_object(dst) is not None:
@@ -99,9 +104,10 @@ def _merge_objects(dst: Value, src: Value, fields: Mapping[str, Any]) -> Value:
     return merged if _is_plain(dst) or _is_plain(src) else FrozenDict(merged)
 
 
-def _union(base: Sequence[Any], more: Sequence[Any]) -> list[Any]:
+def _union(base: Sequence[Any], more: Sequence[Any], *, again: bool) -> list[Any]:
     seen: set[tuple[str, Any]] = set()
     union: list[Any] = []
+    there = {id(item) for item in base} if again else set[int]()
     for source in (base, more):
         for item in source:
             identity = scalar_identity(item)
@@ -109,6 +115,8 @@ def _union(base: Sequence[Any], more: Sequence[Any]) -> list[Any]:
                 if identity in seen:
                     continue
                 seen.add(identity)
+            elif source is more and id(item) in there:
+                continue
             union.append(item)
     return union
 
@@ -158,6 +166,9 @@ class Workspace:
         self.state: dict[str, Any] = dict(state.items())
         self._own: dict[int, _Inner] = {id(self.state): self.state}
         """The storage of containers made here, by identity; held, so that no identity is used again."""
+        self._bundle: CommitBundle | None = None
+        self._merged: set[str] = set()
+        """Paths merged by the latest bundle and not written otherwise since: its delta is in there (FLOW-MEM-24)."""
 
     def apply(self, bundle: CommitBundle) -> None:
         """Replay all entries of a bundle, in order."""
@@ -176,6 +187,7 @@ class Workspace:
         if parent is None or (payload is ABSENT and not removes):
             return
         last = segments[-1]
+        again = self._merges_again(bundle, entry)
         if removes:
             _drop(parent, last)
         elif entry.verb == "set":
@@ -184,7 +196,19 @@ class Workspace:
             _put(parent, last, self._appended(_take(parent, last), payload))
         else:
             before = _take(parent, last)
-            _put(parent, last, deep_smart_merge(before if _is_container(before) else empty, payload))
+            _put(parent, last, _merged(before if _is_container(before) else empty, payload, again=again))
+
+    def _merges_again(self, bundle: CommitBundle, entry: TraceEntry) -> bool:
+        """Whether an entry merges the delta that an earlier one of its bundle merged at the same path."""
+        if self._bundle is not bundle:
+            self._bundle = bundle
+            self._merged.clear()
+        if entry.verb != "merge":
+            self._merged = {path for path in self._merged if not _overlap(path, entry.path)}
+            return False
+        again = entry.path in self._merged
+        self._merged.add(entry.path)
+        return again
 
     def _appended(self, before: Value, tail: Value) -> Value:
         old, new = as_list(before), as_list(tail)
@@ -234,6 +258,13 @@ class Workspace:
 
     def _owns(self, storage: _Inner) -> bool:
         return self._own.get(id(storage)) is storage
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one trace path contains the other."""
+    return f"{one}{PATH_DELIMITER}".startswith(f"{other}{PATH_DELIMITER}") or f"{other}{PATH_DELIMITER}".startswith(
+        f"{one}{PATH_DELIMITER}"
+    )
 
 
 def _is_container(value: Value) -> bool:

@@ -15,6 +15,7 @@ import enum
 import math
 import pathlib
 import uuid
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal, TypeAlias, cast, overload
 
@@ -38,7 +39,7 @@ __all__ = [
     "thaw",
 ]
 
-Json: TypeAlias = "None | bool | int | float | str | list[Any] | dict[str, Any]"
+Json: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
 JsonObject: TypeAlias = Mapping[str, Any]
 Value: TypeAlias = Any
 """A frozen value; the checker can't say it better without recursion that it does not follow."""
@@ -90,10 +91,10 @@ class FrozenDict(msgspec.Struct, frozen=True, gc=False, eq=False):
 
     data: dict[str, Any]
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Value:
         return self.data[key]
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Value = None) -> Value:
         """The value of `key`, or `default`."""
         return self.data.get(key, default)
 
@@ -150,10 +151,10 @@ class FrozenList(msgspec.Struct, frozen=True, gc=False, eq=False):
         return self.n
 
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> Value: ...
     @overload
     def __getitem__(self, index: slice) -> FrozenList: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> Value:
         if isinstance(index, slice):
             start, stop, step = index.indices(self.n)
             if start == 0 and step == 1:
@@ -190,7 +191,7 @@ class FrozenList(msgspec.Struct, frozen=True, gc=False, eq=False):
         """How many elements equal `item`."""
         return sum(1 for x in self.buf[: self.n] if item is x or deep_equal(item, x))
 
-    def append(self, item: Any) -> FrozenList:
+    def append(self, item: Value) -> FrozenList:
         """This list and one frozen element more; O(1) on the newest list of a buffer."""
         return self.extend((item,))
 
@@ -237,7 +238,7 @@ class View(msgspec.Struct, frozen=True, gc=False, eq=False):
 
     fn: ClassVar[str]
 
-    def item(self, index: int) -> Any:
+    def item(self, index: int) -> Value:
         """Element `index`, from 0 to length - 1; a frozen value."""
         raise IndexError(index)
 
@@ -245,10 +246,10 @@ class View(msgspec.Struct, frozen=True, gc=False, eq=False):
         return 0
 
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> Value: ...
     @overload
     def __getitem__(self, index: slice) -> FrozenList: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> Value:
         length = len(self)
         if isinstance(index, slice):
             items = [self.item(i) for i in range(*index.indices(length))]
@@ -280,15 +281,14 @@ class View(msgspec.Struct, frozen=True, gc=False, eq=False):
         return freeze, (thaw(self),)
 
 
-Mapping.register(FrozenDict)
-Sequence.register(FrozenList)
-Sequence.register(View)
+cast("ABCMeta", Mapping).register(FrozenDict)
+cast("ABCMeta", Sequence).register(FrozenList)
+cast("ABCMeta", Sequence).register(View)
 
 _EXACT: Final = frozenset((str, int, bool, type(None), FrozenDict, FrozenList))
-_SCALARS: Final = (str, int, float, bool, type(None))
 
 
-def freeze(value: Any) -> Value:
+def freeze(value: Value) -> Value:
     """Make a value that nobody can change; what is frozen already is returned as it is.
 
     Args:
@@ -302,21 +302,36 @@ def freeze(value: Any) -> Value:
     Raises:
         ValueRefusedError: A set, NaN, an infinity, a lone surrogate, a cycle, or any other object.
     """
-    kind = type(value)
-    if kind in _EXACT and (kind is not str or value.isascii()):
+    try:
+        return _quick(value)
+    except (ValueRefusedError, RecursionError):
+        return _freeze(value, (), ())  # once more, now with the way to what is wrong
+
+
+def _quick(value: Value) -> Value:
+    """Freeze without keeping the way and without watching for cycles."""
+    kind = cast("type[object]", type(value))
+    if kind is str:
+        return value if value.isascii() else _text(value, ())
+    if kind in _EXACT:
         return value
+    if kind is dict:
+        out: dict[str, Any] = {}
+        for key, item in cast("dict[Any, Any]", value).items():
+            if type(key) is not str or not key.isascii():
+                return _freeze(value, (), ())
+            out[key] = _quick(item)
+        return FrozenDict(out)
+    if kind is list or kind is tuple:
+        items = [_quick(item) for item in cast("list[Any]", value)]
+        return FrozenList(items, len(items))
     return _freeze(value, (), ())
 
 
-def _freeze(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> Value:  # noqa: C901, PLR0911  one case a kind
-    kind = type(value)
+def _freeze(value: Value, path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> Value:  # noqa: PLR0911  one case a kind
+    kind = cast("type[object]", type(value))
     if kind is str:
-        if not value.isascii():
-            try:
-                value.encode("utf-8")
-            except UnicodeEncodeError:
-                raise ValueRefusedError(path, "A text with a lone surrogate") from None
-        return value
+        return _text(value, path)
     if kind in _EXACT:
         return value
     if kind is float:
@@ -338,21 +353,31 @@ def _freeze(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, ...]) 
     return _freeze_other(value, path, open_ids)
 
 
+def _text(value: str, path: tuple[str | int, ...]) -> str:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueRefusedError(path, "A text with a lone surrogate") from None
+    return value
+
+
 def _freeze_mapping(value: Mapping[Any, Any], path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> FrozenDict:
     out: dict[str, Any] = {}
     for key, item in value.items():
         if type(key) is not str:
             raise ValueRefusedError(path, f"A mapping with a key of type {type(key).__name__}")
-        out[key] = _freeze(item, (*path, key), open_ids)
+        out[_text(key, path)] = _freeze(item, (*path, key), open_ids)
     return FrozenDict(out)
 
 
-def _freeze_other(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> Value:
+def _freeze_other(value: Value, path: tuple[str | int, ...], open_ids: tuple[int, ...]) -> Value:  # noqa: C901, PLR0911  the table of DEC-13, a case a kind
     if isinstance(value, enum.Enum):
         return _freeze(value.value, path, open_ids)
     if isinstance(value, (str, bool, int, float)):  # a subclass: keep the plain value
-        plain = next(kind for kind in (str, bool, int, float) if isinstance(value, kind))
-        return _freeze(plain(value), path, open_ids)
+        for plain in (str, bool, int):
+            if isinstance(value, plain):
+                return _freeze(plain(value), path, open_ids)
+        return _freeze(float(value), path, open_ids)
     if isinstance(value, (dt.datetime, dt.date, dt.time)):
         return value.isoformat()
     if isinstance(value, dt.timedelta):
@@ -360,11 +385,11 @@ def _freeze_other(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, 
     if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath)):
         return str(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return FrozenDict({"$bytes": base64.b64encode(value).decode("ascii")})
+        return FrozenDict({"$bytes": base64.b64encode(bytes(cast("bytes", value))).decode("ascii")})
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return _freeze_mapping(fields, path, open_ids)
-    dump = cast("Callable[..., Any] | None", getattr(type(value), "model_dump", None))
+    dump = cast("Callable[..., Any] | None", getattr(cast("type[object]", type(value)), "model_dump", None))
     if dump is not None:
         return _freeze(dump(value, mode="json"), path, open_ids)
     if isinstance(value, msgspec.Struct):
@@ -374,9 +399,9 @@ def _freeze_other(value: Any, path: tuple[str | int, ...], open_ids: tuple[int, 
     raise ValueRefusedError(path, f"A value of type {type(value).__name__}")
 
 
-def thaw(value: Value) -> Any:
+def thaw(value: Value) -> Value:  # noqa: PLR0911  one case a kind
     """Copy a frozen value into plain dicts and lists that the caller owns; records become objects in wire form."""
-    kind = type(value)
+    kind = cast("type[object]", type(value))
     if kind in (str, int, float, bool, type(None)):
         return value
     if kind is FrozenDict:
@@ -419,13 +444,21 @@ def record_items(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
         yield key, item
 
 
-def deep_equal(a: object, b: object) -> bool:  # noqa: PLR0911  one answer a kind
+def deep_equal(a: object, b: object) -> bool:  # noqa: C901, PLR0911, PLR0912  one answer a kind
     """Whether two values are the same JSON value (FLOW-MEM-2).
 
     A bool is never a number, `1` equals `1.0`, NaN equals NaN, lists are ordered, mappings are not.
     """
     if a is b:
         return True
+    kind = type(a)
+    if kind is type(b):  # the frozen kinds first: they are what commits compare
+        if kind is str:
+            return a == b
+        if kind is FrozenList:
+            return _lists_equal(cast("Sequence[Any]", a), cast("Sequence[Any]", b))
+        if kind is FrozenDict:
+            return _dicts_equal(cast("FrozenDict", a).data, cast("FrozenDict", b).data)
     if isinstance(a, bool) or isinstance(b, bool):
         return False  # True and False are singletons
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
@@ -439,18 +472,28 @@ def deep_equal(a: object, b: object) -> bool:  # noqa: PLR0911  one answer a kin
     if isinstance(a, View) and type(a) is type(b):
         return all(deep_equal(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        left, right = cast("Mapping[str, Any]", a), cast("Mapping[str, Any]", b)
-        return len(left) == len(right) and all(
-            key in right and deep_equal(item, right[key]) for key, item in left.items()
-        )
+        return _dicts_equal(cast("Mapping[str, Any]", a), cast("Mapping[str, Any]", b))
     if isinstance(a, Sequence) and isinstance(b, Sequence):
         return _lists_equal(cast("Sequence[Any]", a), cast("Sequence[Any]", b))
+    if isinstance(a, (Mapping, Sequence)) or isinstance(b, (Mapping, Sequence)):
+        return False  # two kinds; and `==` of a frozen container would ask here again
     return a == b
+
+
+def _dicts_equal(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for key, item in a.items():
+        other = b.get(key, ABSENT)
+        if item is not other and not deep_equal(item, other):
+            return False
+    return True
 
 
 def _lists_equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
     if len(a) != len(b):
         return False
-    if isinstance(a, FrozenList) and isinstance(b, FrozenList) and a.buf is b.buf:
+    one, other = cast("object", a), cast("object", b)
+    if type(one) is FrozenList and type(other) is FrozenList and one.buf is other.buf:
         return True
     return all(x is y or deep_equal(x, y) for x, y in zip(a, b, strict=True))

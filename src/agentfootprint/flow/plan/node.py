@@ -1,0 +1,105 @@
+"""One node of a built chart: what runs, and where control goes from there.
+
+Nodes are made once by `build` and never changed by a run (FLOW-BLD-23), so one chart serves any number of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias
+
+from agentfootprint.trace import StageInfo
+
+__all__ = ["DECIDER", "MOUNT", "PAUSABLE", "SELECTOR", "STAGE", "STREAMING", "Node", "Plan"]
+
+STAGE: Final = 0
+STREAMING: Final = 1
+PAUSABLE: Final = 2
+DECIDER: Final = 3
+SELECTOR: Final = 4
+MOUNT: Final = 5
+
+Call: TypeAlias = Callable[..., Any]
+
+
+def _nothing(*_: object) -> None:
+    """What a mount calls: its work is its inner chart."""
+
+
+class Node:
+    """A stage, decider, selector or mount, ready to run. Written by `build` only."""
+
+    __slots__ = (
+        "call",
+        "children",
+        "code",
+        "default",
+        "entry",
+        "fail_fast",
+        "fork",
+        "in_fn",
+        "in_pairs",
+        "info",
+        "inline",
+        "loop",
+        "mount",
+        "mutable",
+        "next",
+        "on_output_error",
+        "out_fn",
+        "out_pairs",
+        "owner",
+        "propagate_break",
+        "raw",
+        "resume",
+    )
+
+    def __init__(self, code: int, call: Call = _nothing, *, raw: bool = False, resume: Call | None = None) -> None:
+        self.code = code
+        self.call = call
+        """Runs the stage's function on a handle."""
+        self.resume = resume
+        """Runs its second half on a handle and the answer."""
+        self.raw = raw
+        self.info: StageInfo
+        self.next: Node | None = None
+        self.loop: Node | None = None
+        """The earlier stage it goes back to."""
+        self.children: dict[str, Node] = {}
+        """Branches of a decider or selector, by branch id."""
+        self.default: Node | None = None
+        self.fork: tuple[Node, ...] = ()
+        """Children that run after this stage, before what follows it."""
+        self.fail_fast = False
+        self.owner: Node | None = None
+        """The decider, selector or forking stage that starts it."""
+        self.mount: Node | None = None
+        """The mount it stands in."""
+        self.entry: Node | None = None
+        """First node inside, for a mount."""
+        self.inline = True
+        """Whether everything it runs, mounts included, is plain functions: then a fork of it needs no tasks."""
+        self.in_pairs: tuple[tuple[str, str], ...] | None = None
+        """Its input map, where values are taken as they are; as for `out_pairs`, the quick way."""
+        self.out_pairs: tuple[tuple[str, str], ...] | None = None
+        self.in_fn: Call | None = None
+        self.out_fn: Call | None = None
+        self.propagate_break = False
+        self.mutable = False
+        self.on_output_error: Literal["raise", "record"] = "raise"
+
+    def __repr__(self) -> str:
+        return f"Node({self.info.id!r})"
+
+
+class Plan:
+    """A built chart: its first node, and every node by number and by full id."""
+
+    __slots__ = ("by_id", "name", "nodes", "root", "stages")
+
+    def __init__(self, name: str, root: Node, nodes: tuple[Node, ...]) -> None:
+        self.name = name
+        self.root = root
+        self.nodes = nodes
+        self.stages = tuple(node.info for node in nodes)
+        self.by_id = {node.info.id: node for node in nodes}

@@ -1,0 +1,177 @@
+"""What else a stage may ask and tell: the second argument of a stage function.
+
+Everything here works whatever keys the state has; the state itself offers keys and nothing else (FLOW-MEM-6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from agentfootprint.flow.stage.home import Run
+from agentfootprint.flow.stage.traced import TracedHandle, diagnostic
+from agentfootprint.flow.stage.views import unwrapped
+from agentfootprint.trace import ABSENT, FrozenDict, FrozenList, Value, as_object
+
+__all__ = ["Inputs", "StageContext"]
+
+
+class Inputs(Mapping[str, Any]):
+    """Run input or environment, by item or by attribute; nobody can change it."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: FrozenDict) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Value:
+        value = self._values[key]
+        return Inputs(value) if type(value) is FrozenDict else value
+
+    def __getattr__(self, name: str) -> Value:
+        if name.startswith("_") or name not in self._values:
+            raise AttributeError(name)
+        return self[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Inputs({', '.join(self._values)})"
+
+
+class StageContext:
+    """Input, output and diagnostics of one stage execution (FLOW-PY-13)."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: TracedHandle) -> None:
+        self._handle = handle
+
+    @property
+    def args(self) -> Inputs:
+        """The run's input, or in a mount what it was given."""
+        return Inputs(self._handle.args)
+
+    @property
+    def env(self) -> Inputs:
+        """The run's environment."""
+        return Inputs(self._handle.env)
+
+    @property
+    def scope(self) -> Value:
+        """What the run was started with as its `scope`; never recorded."""
+        return self._handle.scope
+
+    @property
+    def runtime_stage_id(self) -> str:
+        """Id of this execution."""
+        return self._handle.runtime_stage_id
+
+    @property
+    def run_id(self) -> str:
+        """Id of this run."""
+        return self._handle.run.run_id
+
+    @property
+    def iteration(self) -> int:
+        """How often this stage had run before, in this run."""
+        return self._handle.run.visits[self._handle.info.number] - 1
+
+    def get(self, key: str, default: Value = None) -> Value:
+        """The committed value itself, without a view; a tracked read."""
+        return self._handle.get(key, default)
+
+    def read(self, path: str, default: Value = None) -> Value:
+        """A nested value by a dotted path; a tracked read of its root key."""
+        root, *below = path.split(".")
+        value = self._handle.read(root)
+        for segment in below:
+            fields = as_object(value)
+            value = ABSENT if fields is None else fields.get(segment, ABSENT)
+        return default if value is ABSENT else value
+
+    def peek(self, key: str, default: Value = None) -> Value:
+        """The value of a key without recording the read."""
+        return self._handle.peek(key, default)
+
+    def keys(self) -> list[str]:
+        """The keys of the state; records nothing."""
+        return self._handle.keys()
+
+    def set(self, key: str, value: Value, *, description: str | None = None) -> None:
+        """Stage a value.
+
+        Args:
+            key: Any key.
+            value: What it shall be.
+            description: Adds a log line that says so, unless it begins with `[`.
+        """
+        self._handle[key] = unwrapped(value)
+        if description is not None and not description.startswith("["):
+            self._handle.note("logs", "messages", [f"[WRITE] {description}"])
+
+    def update(self, key: str, value: Value) -> None:
+        """Stage a deep merge: objects key by key, lists as unions (FLOW-MEM-12)."""
+        self._handle.update(key, unwrapped(value))
+
+    def delete(self, key: str) -> None:
+        """Stage the removal of a key."""
+        del self._handle[key]
+
+    def batch_list(self, key: str, change: Callable[[list[Any]], object]) -> None:
+        """Change a list in one read and one write.
+
+        Args:
+            key: The list; an absent one is empty.
+            change: Gets a list of its own to change in place.
+        """
+        value = self._handle.read(key)
+        items = list(value) if isinstance(value, FrozenList) else []
+        change(items)
+        self._handle[key] = items
+
+    def emit(self, name: str, payload: Value = None) -> None:
+        """Record an event of your own, here and now."""
+        self._handle.emit(name, payload)
+
+    def token(self, text: str) -> None:
+        """Send a piece of text out of a streaming stage."""
+        run: Run = self._handle.run
+        run.tokens.setdefault(self._handle.index, []).append(text)
+        if run.stream is not None:
+            run.stream.token(self._handle.info.stream_id, text)
+
+    def break_(self, reason: str | None = None) -> None:
+        """End the run, or this subflow, after the commit; the function goes on (FLOW-EXE-18)."""
+        self._handle.break_(reason)
+
+    def log(self, message: Value) -> None:
+        """Add a message to the logs of this execution."""
+        kept = diagnostic(message)
+        self._handle.note("logs", "messages", [kept])
+        self._handle.tell_emit("log.debug.messages", kept)
+
+    def debug(self, key: str, value: Value) -> None:
+        """Add a value to the logs of this execution."""
+        self._noted("logs", key, value, f"log.debug.{key}")
+
+    def error(self, key: str, value: Value) -> None:
+        """Add a value to the errors of this execution."""
+        self._noted("errors", key, value, f"log.error.{key}")
+
+    def metric(self, name: str, value: Value) -> None:
+        """Add a value to the metrics of this execution."""
+        self._noted("metrics", name, value, f"metric.{name}")
+
+    def eval(self, name: str, value: Value) -> None:
+        """Add a value to the evaluations of this execution."""
+        self._noted("evals", name, value, f"eval.{name}")
+
+    def _noted(self, bag: str, key: str, value: Value, event: str) -> None:
+        kept = diagnostic(value)
+        self._handle.note(bag, key, kept)
+        self._handle.tell_emit(event, kept)
