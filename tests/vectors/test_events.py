@@ -32,7 +32,7 @@ EVENTS = load("events")
 AGENT_LOOP = load("agent-loop")
 
 HAND_MADE = ("audit-bounding", "commentary-keys", "console-line", "live-status", "recording-envelope", "redact-content")
-ELSEWHERE = ("agui-ids", "agui-minter")  # run in test_events_agui.py
+ELSEWHERE = ("agui-ids", "agui-minter", "recording-envelope", "recording-file-name")  # test_events_{agui,recording}.py
 
 
 @pytest.mark.parametrize("case", EVENTS.cases("registry"))

@@ -80,6 +80,11 @@ class Event(msgspec.Struct, Generic[T_co], frozen=True, gc=False, eq=False):
         return self._facts
 
     @property
+    def marks(self) -> MetaMarks | None:
+        """What its meta says beyond place, time and run; `None` for nothing."""
+        return self._marks
+
+    @property
     def source(self) -> JsonObject | None:
         """The event as the file had it, when the classes here can't say all of it (EVT-5)."""
         return self._source

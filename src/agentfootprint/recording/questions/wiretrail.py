@@ -1,0 +1,142 @@
+"""The trail of a recording in the wire form: the stored log, tree and events, as they are.
+
+Nothing is copied at opening; a payload is frozen when it is asked for. What an older writer left out is missing here
+and nowhere an error (NEW-66).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, cast, overload
+
+from agentfootprint.events import Event, UnknownEvent, event_from_wire
+from agentfootprint.recording.native.toplog import MARKED, Mark
+from agentfootprint.recording.questions.trail import Trail
+from agentfootprint.trace import (
+    ABSENT,
+    JsonObject,
+    KeysReadSource,
+    LogIndex,
+    Value,
+    as_list,
+    as_object,
+    freeze,
+    keys_read_from_execution_tree,
+    keys_read_from_map,
+    payload_of,
+    value_at,
+)
+
+__all__ = ["StoredEvents", "WireTrail"]
+
+
+class StoredEvents(Sequence[Event[Any]]):
+    """The events of a file, each decoded when it is first looked at."""
+
+    __slots__ = ("_made", "raw")
+
+    def __init__(self, raw: Sequence[JsonObject]) -> None:
+        self.raw = raw
+        """The events as the file has them."""
+        self._made: dict[int, Event[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    @overload
+    def __getitem__(self, index: int) -> Event[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event[Any]]: ...
+    def __getitem__(self, index: int | slice) -> Event[Any] | list[Event[Any]]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        made = self._made.get(place)
+        if made is None:
+            made = self._made[place] = event_from_wire(self.raw[place])
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(cast("Sequence[Any]", other))
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, so not a key
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} events>"
+
+
+class WireTrail(Trail):
+    """The trail of a file in the wire form.
+
+    Args:
+        snapshot: The engine's snapshot.
+        events: The events.
+    """
+
+    def __init__(self, snapshot: JsonObject, events: StoredEvents) -> None:
+        self._snapshot = snapshot
+        self._events = events
+        self.log = LogIndex(snapshot.get("commitLog") or ())
+        self._first: dict[str, int] = {}
+        for position, bundle in enumerate(snapshot.get("commitLog") or ()):
+            self._first.setdefault(bundle.get("runtimeStageId", ""), position)
+        self._values: dict[tuple[str, int], Value] = {}
+        self.marks = self._find_marks()
+
+    def _find_marks(self) -> list[Mark]:
+        found: list[Mark] = []
+        position = 0
+        for place, event in enumerate(self._events.raw):
+            kind = event.get("type")
+            if kind not in MARKED:
+                continue
+            step = str((as_object(event.get("meta")) or {}).get("runtimeStageId", ""))
+            position = self._first.get(step, position)
+            found.append(Mark(kind, step, place, position))
+        return found
+
+    def payload(self, mark: Mark) -> Any:  # noqa: ANN401  a payload of the mark's type
+        """Decoded from the event."""
+        event = self._events[mark.row]
+        return None if isinstance(event, UnknownEvent) else event.payload
+
+    def ordinal(self, mark: Mark) -> int | None:
+        """As the event's meta says; the reference's says nothing."""
+        return self._events[mark.row].meta.tool_ordinal
+
+    def step(self, mark: Mark) -> str:
+        """The address in the event's meta."""
+        return str(mark.where or "")
+
+    def value_at(self, key: str, position: int) -> Value:
+        """By replaying what the log says of the key."""
+        version = self.version(key, position)
+        if version is None:
+            return ABSENT
+        known = self._values.get((key, version))
+        if known is None:
+            found = value_at(self.log, version, key)
+            known = self._values[key, version] = found if found is ABSENT else freeze(found)
+        return known
+
+    def appended(self, key: str, position: int) -> Sequence[Any] | None:
+        """As the bundle says."""
+        bundle = self.log[position]
+        for entry in bundle.trace:
+            if entry.path == key and entry.verb == "append":
+                return as_list(payload_of(bundle, entry))
+        return None
+
+    @cached_property
+    def _reads(self) -> KeysReadSource:
+        tree = self._snapshot.get("executionTree")
+        return keys_read_from_map({}) if tree is None else keys_read_from_execution_tree(tree)
+
+    def reads_of(self, step: str) -> tuple[str, ...]:
+        """As the execution tree says."""
+        return tuple(self._reads(step))
+
+    def commit_of(self, mark: Mark) -> int | None:
+        """The first commit of the step."""
+        return self._first.get(str(mark.where or ""))
