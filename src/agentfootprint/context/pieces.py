@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from agentfootprint.context.errors import ContextDefinitionError
 from agentfootprint.context.triggers import Always, OnToolReturn, Predicate, Trigger, When, check_predicate
@@ -68,7 +68,7 @@ class Injection(ContextItem):
     flavor: str = "custom"
     description: str | None = None
     cache: CachePolicy = "never"
-    templated: bool = field(default=False, repr=False)
+    templated: ClassVar[bool] = False
     """Whether the text holds `{{action}}`-like placeholders, filled anew in each pass."""
 
     def __post_init__(self) -> None:
@@ -87,6 +87,13 @@ class Injection(ContextItem):
     def to_injection(self) -> Injection:
         """The piece itself."""
         return self
+
+
+class _Template(Injection):
+    """An injection whose text is a template (04 s.3)."""
+
+    __slots__ = ()
+    templated: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,13 +234,13 @@ class Instruction(ContextItem):
         elif self.on_tool_return is not None:
             trigger = OnToolReturn(self.on_tool_return)
         text = self.template if self.text is None else self.text
-        return Injection(
+        kind = Injection if self.template is None or not _PLACEHOLDER.search(self.template) else _Template
+        return kind(
             self.id,
             trigger=trigger,
             inject=Content(system_prompt=text),
             flavor="instructions",
             cache=self.cache or "never",
-            templated=self.template is not None and _PLACEHOLDER.search(self.template) is not None,
         )
 
 
@@ -264,8 +271,7 @@ def flatten(context: Sequence[object]) -> list[ContextItem]:
     """
     items: list[ContextItem] = []
     for entry in context:
-        nested = [entry] if isinstance(entry, (ContextItem, str, bytes)) or not hasattr(entry, "__iter__") else entry
-        for item in nested:  # type: ignore[attr-defined]  # hasattr just said so
+        for item in _opened(entry):
             if not isinstance(item, ContextItem):
                 raise ContextDefinitionError(
                     "",
@@ -275,3 +281,9 @@ def flatten(context: Sequence[object]) -> list[ContextItem]:
                 )
             items.append(item)
     return items
+
+
+def _opened(entry: object) -> tuple[object, ...]:
+    if isinstance(entry, (ContextItem, str, bytes)) or not isinstance(entry, Iterable):
+        return (entry,)
+    return tuple(cast("Iterable[object]", entry))

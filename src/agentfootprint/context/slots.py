@@ -7,7 +7,7 @@ what a listener hears is one value. Lengths count UTF-16 code units, as the wire
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from agentfootprint.events import ContextInjected, ContextSlotComposed, SlotBudget, SourceShare
 from agentfootprint.llm import ToolSchema
@@ -25,13 +25,15 @@ __all__ = [
     "tool_rows",
 ]
 
+Slot: TypeAlias = Literal["system-prompt", "messages", "tools"]
+
 SYSTEM_PROMPT_CAP: Final = 4000
 MESSAGES_CAP: Final = 10_000
 TOOLS_CAP: Final = 2000
 _SUMMARY_LENGTH: Final = 80
 
 
-def _row(text: str, hashed: str, slot: str, source: str, reason: str, source_id: str | None = None) -> ContextInjected:
+def _row(text: str, hashed: str, slot: Slot, source: str, reason: str, source_id: str | None = None) -> ContextInjected:
     return ContextInjected(
         content_summary=truncate_utf16(text, _SUMMARY_LENGTH),
         content_hash=fnv1a(hashed),
@@ -94,7 +96,7 @@ def slot_totals(rows: Sequence[ContextInjected]) -> tuple[int, FrozenDict]:
 
 
 def compose(
-    slot: str, iteration: int, cap: int, totals: tuple[int, FrozenDict], ordering: str | None = None
+    slot: Slot, iteration: int, cap: int, totals: tuple[int, FrozenDict], ordering: str | None = None
 ) -> ContextSlotComposed:
     """The record that closes a slot's pass (SLOT-8)."""
     used, sources = totals

@@ -108,12 +108,21 @@ Trigger: TypeAlias = Always | When | OnToolReturn | OnReadSkill
 
 
 def check_predicate(piece: str, predicate: Predicate | None) -> None:
-    """Refuse an async predicate: a coroutine is always true (CTX-4).
+    """Refuse what can't be asked, and an async predicate: a coroutine is always true (CTX-4).
 
     Raises:
-        ContextDefinitionError: `predicate` is a coroutine function.
+        ContextDefinitionError: `predicate` can't be called, or is a coroutine function.
     """
-    if predicate is not None and inspect.iscoroutinefunction(predicate):
+    if predicate is None:
+        return
+    if not callable(predicate):
+        raise ContextDefinitionError(
+            piece,
+            "when",
+            f"The rule of {piece!r} is a {type(predicate).__name__}, which can't be called.",
+            fix="Give a function of the turn, such as: lambda turn: turn.iteration > 1.",
+        )
+    if inspect.iscoroutinefunction(predicate) or inspect.iscoroutinefunction(getattr(predicate, "__call__", None)):  # noqa: B004  its code, not whether there is any
         raise ContextDefinitionError(
             piece,
             "when",

@@ -18,7 +18,7 @@ from typing_extensions import TypeVar
 from agentfootprint.tools.errors import TeardownScopeError
 from agentfootprint.tools.idempotency import DispatchedCalls, idempotency_key
 from agentfootprint.tools.teardown import Cleanup, Teardown, TeardownScope
-from agentfootprint.trace import FrozenDict, JsonObject, ValueRefusedError, freeze
+from agentfootprint.trace import FrozenDict, JsonObject, Value, ValueRefusedError, freeze
 
 if TYPE_CHECKING:
     from agentfootprint.identity import Identity
@@ -27,7 +27,7 @@ __all__ = ["CallContext", "EmitHook", "ProgressHook", "ToolContext", "ToolRun"]
 
 Deps = TypeVar("Deps", default=object)
 
-ProgressHook: TypeAlias = Callable[[str, str, int, FrozenDict], None]
+ProgressHook: TypeAlias = Callable[[str, str, int, Value], None]
 """Files `stream.tool_progress`: tool name, call id, iteration, payload."""
 EmitHook: TypeAlias = Callable[[str, FrozenDict], None]
 """Sends an event of the app: name, payload."""
@@ -162,18 +162,18 @@ class ToolContext(Generic[Deps]):
         """The scopes that `on_teardown` takes here."""
         return () if self._run is None else self._run.scopes
 
-    def progress(self, payload: JsonObject) -> None:
+    def progress(self, payload: Value) -> None:
         """Tell whoever watches how far the call is; never raises, never reaches the model (CTX-2).
 
         Args:
-            payload: JSON; a text under `message` is what status lines show. Dropped when the call is over, and, with
-                one warning for each tool, when it can't be recorded.
+            payload: Any JSON value; of an object the text under `message` is what status lines show. Dropped when
+                the call is over, and, with one warning for each tool, when it can't be recorded.
         """
         run = self._run
         if run is None or run.on_progress is None:
             return
         try:
-            frozen = _frozen_object(payload)
+            frozen = freeze(payload)
         except Exception as refused:  # noqa: BLE001  the tool's own object, which may raise anything when read
             self._warn(run, refused)
             return
@@ -227,7 +227,7 @@ class ToolContext(Generic[Deps]):
         except RuntimeError:  # the loop is closed: a thread that was left behind is still talking
             return
 
-    def _file_progress(self, run: ToolRun, payload: FrozenDict) -> None:
+    def _file_progress(self, run: ToolRun, payload: Value) -> None:
         if self._over or run.on_progress is None:
             return
         try:

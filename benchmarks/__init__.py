@@ -1,0 +1,1 @@
+"""What the design promises about cost, measured side by side in one alternating run."""

@@ -1,0 +1,147 @@
+"""How a turn begins and ends: the seed of the state, and the answer that is handed back (02 s.4, s.19)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from agentfootprint.agent.scope import RunScope
+from agentfootprint.events import IterationEnd, TurnEnd, TurnStart, TurnStoppedEarly
+from agentfootprint.flow import Handle
+from agentfootprint.llm import LLMMessage
+from agentfootprint.trace import FrozenList
+
+__all__ = ["FINAL_INPUT", "break_final", "prepare_final", "seed"]
+
+_NOTHING: Final = FrozenList([], 0)
+_SEED: Final = {
+    "newMessages": _NOTHING,
+    "turnNumber": 1,
+    "contextTokensRemaining": 32_000,
+    "iteration": 1,
+    "finalContent": "",
+    "totalInputTokens": 0,
+    "totalOutputTokens": 0,
+    "systemPromptInjections": _NOTHING,
+    "messagesInjections": _NOTHING,
+    "toolsInjections": _NOTHING,
+    "llmLatestContent": "",
+    "llmLatestToolCalls": _NOTHING,
+    "thinkingBlocks": _NOTHING,
+    "pausedToolCallId": "",
+    "pausedToolName": "",
+    "pausedToolStartMs": 0,
+    "cumTokensInput": 0,
+    "cumTokensOutput": 0,
+    "cumEstimatedUsd": 0,
+    "costBudgetHit": False,
+    "activeInjections": _NOTHING,
+    "activatedInjectionIds": _NOTHING,
+    "deliveredMessageKeys": _NOTHING,
+    "cacheMarkers": _NOTHING,
+    "skillHistory": _NOTHING,
+}
+"""What a turn starts with beside its own facts (02 s.7); the order on the wire is that of `seed`."""
+
+FINAL_INPUT: Final = (
+    "userMessage",
+    "history",
+    "runIdentity",
+    "turnNumber",
+    "contextTokensRemaining",
+    "iteration",
+    "maxIterations",
+    "totalInputTokens",
+    "totalOutputTokens",
+    "turnStartMs",
+    "systemPromptInjections",
+    "messagesInjections",
+    "toolsInjections",
+    "llmLatestContent",
+    "llmLatestToolCalls",
+    "thinkingBlocks",
+    "pausedToolCallId",
+    "pausedToolName",
+    "pausedToolStartMs",
+    "cumTokensInput",
+    "cumTokensOutput",
+    "cumEstimatedUsd",
+    "costBudgetHit",
+    "activeInjections",
+    "activatedInjectionIds",
+    "dynamicToolSchemas",
+    "deliveredMessageKeys",
+    "cacheMarkers",
+    "cachingDisabled",
+    "skillHistory",
+    "activeByslot",
+    "lastToolResult",
+    "toolResults",
+)
+"""What the final subflow is given of the state."""
+
+
+def seed(h: Handle) -> None:
+    """Write what the turn starts from (02 s.7), and say that it starts."""
+    scope: RunScope = h.run.scope
+    message: str = h.args["message"]
+    state: dict[str, Any] = {
+        "userMessage": message,
+        "history": FrozenList([LLMMessage("user", message)], 1),
+        "runIdentity": scope.run_identity(),
+        **_SEED,
+        "maxIterations": scope.limits.iterations,
+        "turnStartMs": int(time.time() * 1000),
+        "dynamicToolSchemas": scope.plan.tool_schemas,
+        "cachingDisabled": not scope.plan.caching,
+    }
+    if scope.identity is None and scope.facts.session_id is not None:
+        state["runIdentitySource"] = "session"
+    h.write(state)
+    scope.emit(h, TurnStart(turn_index=0, user_prompt=message))
+
+
+def prepare_final(h: Handle) -> None:
+    """The last reply becomes the answer; the turn is closed (AGT-148)."""
+    scope: RunScope = h.run.scope
+    content: str = h["llmLatestContent"]
+    iteration: int = h["iteration"]
+    blocks: FrozenList = h["thinkingBlocks"]
+    message: str = h["userMessage"]
+    total_in: int = h["totalInputTokens"]
+    total_out: int = h["totalOutputTokens"]
+    h["turnStartMs"]
+    scope.answer = content
+    answer = LLMMessage("assistant", content, thinking_blocks=tuple(blocks))
+    h["finalContent"] = content
+    h["newMessages"] = FrozenList([LLMMessage("user", message), answer], 2)
+    scope.emit(h, IterationEnd(turn_index=0, iter_index=iteration, tool_call_count=0))
+    scope.emit(h, turn_end(scope, iteration, total_in, total_out))
+
+
+def turn_end(scope: RunScope, iteration: int, total_in: int, total_out: int) -> TurnEnd:
+    """The event that says the answer exists."""
+    early = scope.stopped_early
+    return TurnEnd(
+        turn_index=0,
+        final_content=scope.answer,
+        total_input_tokens=total_in,
+        total_output_tokens=total_out,
+        iteration_count=iteration,
+        duration_ms=scope.elapsed_ms(),
+        stopped_early=None
+        if early is None
+        else TurnStoppedEarly(
+            reason=early["reason"],
+            iteration=early["iteration"],
+            pending_tool_calls=early["pendingToolCalls"],
+            wrapped_up=early.get("wrappedUp"),
+        ),
+    )
+
+
+def break_final(h: Handle) -> str:
+    """End the run with the answer as its value."""
+    content: str = h["finalContent"]
+    h.break_()
+    return content

@@ -1,0 +1,317 @@
+"""Everything that belongs to one run, and to no other: counters, collected facts, the way to the listeners.
+
+An `Agent` is a description; a thousand runs of it may be in flight, each with a scope of its own (AGT-20, DEC-16).
+Stages find it at `h.run.scope`. Nothing here outlives the run except what its result keeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from agentfootprint.events import (
+    Carried,
+    ContextInjected,
+    Event,
+    EventBus,
+    MetaMarks,
+    Payload,
+    RunFacts,
+    SourceShare,
+    ToolProgress,
+    app_event,
+)
+from agentfootprint.llm import (
+    CallHooks,
+    LLMRequest,
+    LLMResponse,
+    RequestMessages,
+    SupportsStream,
+    Usage,
+    provider_for_run,
+)
+from agentfootprint.recording import SOURCE_BY_ROLE, MessageRows, fresh_rows
+from agentfootprint.tools import RepeatedCalls, Teardown, ToolRun
+from agentfootprint.trace import Execution, FrozenDict, FrozenList, Journal, Value, freeze, thaw, utf16_length
+
+if TYPE_CHECKING:
+    from agentfootprint.agent.ending import EndedBecause
+    from agentfootprint.agent.options import Gates, Limits, ModelSettings
+    from agentfootprint.agent.output import Miss
+    from agentfootprint.agent.plan import AgentPlan
+    from agentfootprint.agent.result import ToolCallRecord
+    from agentfootprint.context import Pass
+    from agentfootprint.identity import Identity
+    from agentfootprint.llm import ToolSchema
+
+__all__ = ["RunScope"]
+
+
+class RunScope:
+    """The state of one run outside its recorded state: what stages share and what the result is made from."""
+
+    __slots__ = (
+        "_append",
+        "_bus",
+        "_composed",
+        "_now",
+        "_sent",
+        "_waiters",
+        "_window",
+        "_window_totals",
+        "_wire_bus",
+        "answer",
+        "attempts",
+        "deps",
+        "ended_because",
+        "facts",
+        "gates",
+        "has_output",
+        "hooks",
+        "identity",
+        "invalid_in_a_row",
+        "journal",
+        "limits",
+        "marks",
+        "message",
+        "miss",
+        "model_calls",
+        "output_value",
+        "pass_",
+        "plan",
+        "prior_slots",
+        "provider",
+        "repeated",
+        "response",
+        "settings",
+        "slots_delta",
+        "step",
+        "stopped_early",
+        "streaming",
+        "teardown",
+        "tool_calls",
+        "tool_run",
+        "unmet",
+        "unpriced_calls",
+        "usage",
+        "wire_checked",
+        "wire_findings",
+        "wire_unreachable",
+        "wrap_up_asked",
+    )
+
+    def __init__(
+        self,
+        plan: AgentPlan,
+        *,
+        message: str,
+        facts: RunFacts,
+        deps: object,
+        identity: Identity | None,
+        settings: ModelSettings,
+        limits: Limits,
+        gates: Gates,
+        bus: EventBus,
+        wire_bus: EventBus,
+    ) -> None:
+        self.plan = plan
+        self.provider = provider_for_run(plan.provider)
+        self.streaming = self.provider if isinstance(self.provider, SupportsStream) else None
+        self.hooks = CallHooks(facts.run_id)
+        self.message = message
+        self.facts = facts
+        self.deps = deps
+        self.identity = identity
+        self.settings = settings
+        self.limits = limits
+        self.gates = gates
+        self._bus = bus
+        self._wire_bus = wire_bus
+        self._waiters: list[asyncio.Future[None]] = []
+        self._composed: dict[str, tuple[FrozenList | MessageRows, Execution]] = {}
+        self.pass_: Pass | None = None
+        self.prior_slots: FrozenDict | None = None
+        self.slots_delta: FrozenDict | None = None
+        self.response: LLMResponse | None = None
+        self.usage: Usage | None = None
+        self.unpriced_calls = 0
+        self.model_calls = 0
+        self.wire_checked = 0
+        self.wire_unreachable = 0
+        self.wire_findings = 0
+        self.tool_calls: list[ToolCallRecord] = []
+        self.teardown = Teardown()
+        self.tool_run = ToolRun(
+            deps=deps,
+            run_id=facts.run_id,
+            session_id=facts.session_id,
+            identity=identity,
+            deadline=None if limits.deadline is None else time.monotonic() + limits.deadline,
+            teardown=self.teardown,
+        )
+        self.tool_run.on_progress = self._progressed
+        self.tool_run.on_emit = self._emitted
+        self.step: Execution | str = "consumer-emit#0"
+        self.marks: MetaMarks | None = None
+        self.repeated = RepeatedCalls()
+        self.invalid_in_a_row = 0
+        self.wrap_up_asked = False
+        self.answer = ""
+        self.ended_because: EndedBecause = "answer"
+        self.stopped_early: dict[str, Any] | None = None
+        self.attempts = 0
+        self.miss: Miss | None = None
+        self.unmet: FrozenDict | None = None
+        self.has_output = False
+        self.output_value: Any = None
+        self._window = FrozenList([], 0)
+        self._window_totals: tuple[int, dict[str, tuple[int, int]]] = (0, {})
+        self._sent = RequestMessages(self._window)
+
+    def bind(self, journal: Journal) -> None:
+        """Take the journal that the engine made for this run."""
+        self.journal = journal
+        self._append: Callable[[Any], None] = journal.append
+        self._now: Callable[[], int] = journal.now
+
+    def emit(self, where: Execution | str, payload: Payload, marks: MetaMarks | None = None) -> None:
+        """Record an event and hand it to whoever listens; costs two lookups when nobody does (DSP-8).
+
+        Args:
+            where: The open step, or a pseudo-stage address for an event outside any stage (EVT-9).
+            payload: What happened.
+            marks: What the event adds to its meta.
+        """
+        event = Event(payload, where, self._now(), self.facts, marks)
+        self._append(event)
+        self.deliver(event)
+
+    def _progressed(self, tool: str, call_id: str, iteration: int, payload: Value) -> None:
+        progress = ToolProgress(tool_call_id=call_id, tool_name=tool, iteration=iteration, payload=payload)
+        self.emit(self.step, progress, self.marks)
+
+    def _emitted(self, name: str, payload: FrozenDict) -> None:
+        event = app_event(name, payload, self.step, self._now(), self.facts)
+        self._append(event)
+        self.deliver(event)
+
+    def deliver(self, event: Event[Any]) -> None:
+        """Hand an event to the listeners of both forms, and wake those who read the run as a stream."""
+        if self._bus.has_listeners(event.type):
+            self._bus.dispatch(event)
+        if self._wire_bus.has_listeners(event.type):
+            self._wire_bus.dispatch(event)
+        if self._waiters:
+            self.wake()
+
+    def announce(self, where: Execution, slot: str, rows: FrozenList | MessageRows, composed: Payload) -> None:
+        """Tell listeners about a composed slot; nothing is recorded, the commit implies it (01b s.5).
+
+        Native listeners hear of rows that are new since the slot's last pass, wire listeners of all.
+
+        Args:
+            where: The compose step.
+            slot: The slot.
+            rows: All rows of the slot, in order.
+            composed: The record that closes the pass.
+        """
+        last, last_step = self._composed.get(slot, (None, None))
+        self._composed[slot] = (rows, where)
+        for bus, wire in ((self._bus, False), (self._wire_bus, True)):
+            if not (bus.has_listeners(_INJECTED) or bus.has_listeners(_COMPOSED)):
+                continue
+            told = fresh_rows(None if wire else _rows(last), _rows(rows) or ())
+            for row in told:
+                bus.dispatch(Event(row, where, self._now(), self.facts))
+            kept = len(rows) - len(told)
+            marks = None
+            if kept and not wire and last_step is not None:
+                marks = MetaMarks(carried=Carried(count=kept, from_=last_step.runtime_stage_id))
+            bus.dispatch(Event(composed, where, self._now(), self.facts, marks))
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the run began."""
+        return self._now() / 1e6
+
+    def run_identity(self) -> FrozenDict:
+        """Whose run this is, as the state keeps it (02 s.4.2): the caller's, else the session's, else the run's own."""
+        if self.identity is not None:
+            return freeze(thaw(self.identity))
+        return FrozenDict({"conversationId": self.facts.session_id or self.facts.run_id})
+
+    def wake(self) -> None:
+        """Let every waiting reader of the stream look at the journal again."""
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def changed(self) -> None:
+        """Wait until something was recorded."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def observe_window(self, window: FrozenList) -> None:
+        """Bring the sums over the window up to date; costs what was added since the last time (01b s.7)."""
+        known = self._window
+        if window is known:
+            return
+        used, sources = self._window_totals
+        if not window.starts_with(known):
+            known, used, sources = window[:0], 0, {}
+        for message in window.tail(len(known)):
+            length = utf16_length(message.content)
+            used += length
+            source = SOURCE_BY_ROLE.get(message.role, message.role)
+            chars, count = sources.get(source, (0, 0))
+            sources[source] = (chars + length, count + 1)
+        self._window_totals = (used, sources)
+        self._window = window
+
+    def took(self, request: LLMRequest, response: LLMResponse) -> None:
+        """Count a model call: its usage, and whether it served the tools it was given (INT-5)."""
+        self.response = response
+        self.model_calls += 1
+        usage = response.usage or Usage(known=False)
+        self.usage = usage if self.usage is None else self.usage + usage
+        manifest = response.wire_manifest
+        if manifest is None:
+            self.wire_unreachable += 1
+        else:
+            self.wire_checked += 1
+            offered = tuple(tool.name for tool in request.tools or ())
+            if manifest.tool_names != offered and set(manifest.tool_names) != set(offered):
+                self.wire_findings += 1
+
+    def window_breakdown(self) -> tuple[int, FrozenDict]:
+        """Characters in the window, and `{source: {chars, count}}`, as the messages slot reports them (SLOT-8)."""
+        used, sources = self._window_totals
+        return used, FrozenDict(
+            {name: SourceShare(chars=chars, count=count) for name, (chars, count) in sources.items()}
+        )
+
+    def request(self, system: str | None, history: FrozenList, tools: FrozenList) -> LLMRequest:
+        """The request of one model call, with only the settings that were made (AGT-1, AGT-42)."""
+        settings = self.settings
+        self._sent = self._sent.over(history)
+        return LLMRequest(
+            model=self.plan.model,
+            messages=self._sent,
+            system_prompt=system,
+            tools=cast("Sequence[ToolSchema]", tools) if len(tools) else None,
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            thinking=settings.thinking,
+        )
+
+
+_INJECTED = "agentfootprint.context.injected"
+_COMPOSED = "agentfootprint.context.slot_composed"
+
+
+def _rows(rows: FrozenList | MessageRows | None) -> Sequence[ContextInjected] | None:
+    """Rows as the sequence they read as; a checker can't see that a frozen list is one."""
+    return cast("Sequence[ContextInjected] | None", rows)
