@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentfootprint.trace.births import ArrayProvenance as ArrayProvenance
-    from agentfootprint.trace.births import ElementBirth as ElementBirth
-    from agentfootprint.trace.births import array_provenance as array_provenance
-    from agentfootprint.trace.births import element_provenance as element_provenance
     from agentfootprint.trace.bundle import AnyBundle as AnyBundle
     from agentfootprint.trace.bundle import CommitBundle as CommitBundle
     from agentfootprint.trace.bundle import TraceEntry as TraceEntry
@@ -17,15 +13,6 @@ if TYPE_CHECKING:
     from agentfootprint.trace.bundle import as_object as as_object
     from agentfootprint.trace.bundle import dig as dig
     from agentfootprint.trace.bundle import payload_of as payload_of
-    from agentfootprint.trace.chain import CausalEdge as CausalEdge
-    from agentfootprint.trace.chain import CausalNode as CausalNode
-    from agentfootprint.trace.chain import ChainOptions as ChainOptions
-    from agentfootprint.trace.chain import Truncated as Truncated
-    from agentfootprint.trace.chain import Weigher as Weigher
-    from agentfootprint.trace.chain import causal_chain as causal_chain
-    from agentfootprint.trace.chain import flatten_causal_chain as flatten_causal_chain
-    from agentfootprint.trace.chain import format_causal_chain as format_causal_chain
-    from agentfootprint.trace.chain import walk_chain as walk_chain
     from agentfootprint.trace.errors import FilterListTooLongError as FilterListTooLongError
     from agentfootprint.trace.errors import InvalidIdError as InvalidIdError
     from agentfootprint.trace.errors import InvalidKeyError as InvalidKeyError
@@ -34,17 +21,6 @@ if TYPE_CHECKING:
     from agentfootprint.trace.filters import FilterCondition as FilterCondition
     from agentfootprint.trace.filters import FilterVerdict as FilterVerdict
     from agentfootprint.trace.filters import evaluate_filter as evaluate_filter
-    from agentfootprint.trace.fold import Commit as Commit
-    from agentfootprint.trace.fold import Fold as Fold
-    from agentfootprint.trace.fold import seed_of as seed_of
-    from agentfootprint.trace.forward import FedEdge as FedEdge
-    from agentfootprint.trace.forward import ForwardNode as ForwardNode
-    from agentfootprint.trace.forward import ForwardSlice as ForwardSlice
-    from agentfootprint.trace.forward import Note as Note
-    from agentfootprint.trace.forward import StepRef as StepRef
-    from agentfootprint.trace.forward import format_forward_slice as format_forward_slice
-    from agentfootprint.trace.forward import forward_slice_for_key as forward_slice_for_key
-    from agentfootprint.trace.forward import forward_slice_to_json as forward_slice_to_json
     from agentfootprint.trace.ids import BRANCH_SEGMENT_MARKER as BRANCH_SEGMENT_MARKER
     from agentfootprint.trace.ids import INERT_SEGMENTS as INERT_SEGMENTS
     from agentfootprint.trace.ids import PATH_DELIMITER as PATH_DELIMITER
@@ -63,66 +39,98 @@ if TYPE_CHECKING:
     from agentfootprint.trace.ids import path_of as path_of
     from agentfootprint.trace.ids import split_path as split_path
     from agentfootprint.trace.ids import split_stage_id as split_stage_id
-    from agentfootprint.trace.journal import CHILD as CHILD
-    from agentfootprint.trace.journal import ENTRY as ENTRY
-    from agentfootprint.trace.journal import NATIVE as NATIVE
-    from agentfootprint.trace.journal import NEXT as NEXT
-    from agentfootprint.trace.journal import RESUME as RESUME
-    from agentfootprint.trace.journal import BrokeRow as BrokeRow
-    from agentfootprint.trace.journal import DecidedRow as DecidedRow
-    from agentfootprint.trace.journal import Detail as Detail
-    from agentfootprint.trace.journal import Dials as Dials
-    from agentfootprint.trace.journal import EmittedRow as EmittedRow
-    from agentfootprint.trace.journal import Execution as Execution
-    from agentfootprint.trace.journal import FailedRow as FailedRow
-    from agentfootprint.trace.journal import Journal as Journal
-    from agentfootprint.trace.journal import MappedRow as MappedRow
-    from agentfootprint.trace.journal import NotedRow as NotedRow
-    from agentfootprint.trace.journal import Op as Op
-    from agentfootprint.trace.journal import PausedRow as PausedRow
-    from agentfootprint.trace.journal import ResumedRow as ResumedRow
-    from agentfootprint.trace.journal import SeededRow as SeededRow
-    from agentfootprint.trace.journal import SelectedRow as SelectedRow
-    from agentfootprint.trace.journal import StageInfo as StageInfo
     from agentfootprint.trace.log import LogIndex as LogIndex
     from agentfootprint.trace.log import find_commit as find_commit
     from agentfootprint.trace.log import find_commits as find_commits
     from agentfootprint.trace.log import find_last_writer as find_last_writer
     from agentfootprint.trace.log import index_of as index_of
     from agentfootprint.trace.log import value_at as value_at
-    from agentfootprint.trace.projection import JournalIndex as JournalIndex
-    from agentfootprint.trace.projection import Version as Version
-    from agentfootprint.trace.projection import as_bundle_of as as_bundle_of
-    from agentfootprint.trace.projection import is_strict_prefix as is_strict_prefix
-    from agentfootprint.trace.projection import project_commit_log as project_commit_log
-    from agentfootprint.trace.projection import project_commit_logs as project_commit_logs
-    from agentfootprint.trace.projection import project_control_deps as project_control_deps
-    from agentfootprint.trace.projection import project_reads as project_reads
-    from agentfootprint.trace.projection import project_state as project_state
-    from agentfootprint.trace.quality import QualityDrop as QualityDrop
-    from agentfootprint.trace.quality import QualityFrame as QualityFrame
-    from agentfootprint.trace.quality import QualityScore as QualityScore
-    from agentfootprint.trace.quality import QualityTrace as QualityTrace
-    from agentfootprint.trace.quality import format_quality_trace as format_quality_trace
-    from agentfootprint.trace.quality import quality_trace as quality_trace
-    from agentfootprint.trace.quality import quality_trace_to_json as quality_trace_to_json
+    from agentfootprint.trace.questions.births import ArrayProvenance as ArrayProvenance
+    from agentfootprint.trace.questions.births import ElementBirth as ElementBirth
+    from agentfootprint.trace.questions.births import array_provenance as array_provenance
+    from agentfootprint.trace.questions.births import element_provenance as element_provenance
+    from agentfootprint.trace.questions.chain import CausalEdge as CausalEdge
+    from agentfootprint.trace.questions.chain import CausalNode as CausalNode
+    from agentfootprint.trace.questions.chain import ChainOptions as ChainOptions
+    from agentfootprint.trace.questions.chain import Truncated as Truncated
+    from agentfootprint.trace.questions.chain import Weigher as Weigher
+    from agentfootprint.trace.questions.chain import causal_chain as causal_chain
+    from agentfootprint.trace.questions.chain import flatten_causal_chain as flatten_causal_chain
+    from agentfootprint.trace.questions.chain import format_causal_chain as format_causal_chain
+    from agentfootprint.trace.questions.chain import walk_chain as walk_chain
+    from agentfootprint.trace.questions.forward import FedEdge as FedEdge
+    from agentfootprint.trace.questions.forward import ForwardNode as ForwardNode
+    from agentfootprint.trace.questions.forward import ForwardSlice as ForwardSlice
+    from agentfootprint.trace.questions.forward import Note as Note
+    from agentfootprint.trace.questions.forward import StepRef as StepRef
+    from agentfootprint.trace.questions.forward import format_forward_slice as format_forward_slice
+    from agentfootprint.trace.questions.forward import forward_slice_for_key as forward_slice_for_key
+    from agentfootprint.trace.questions.forward import forward_slice_to_json as forward_slice_to_json
+    from agentfootprint.trace.questions.quality import QualityDrop as QualityDrop
+    from agentfootprint.trace.questions.quality import QualityFrame as QualityFrame
+    from agentfootprint.trace.questions.quality import QualityScore as QualityScore
+    from agentfootprint.trace.questions.quality import QualityTrace as QualityTrace
+    from agentfootprint.trace.questions.quality import format_quality_trace as format_quality_trace
+    from agentfootprint.trace.questions.quality import quality_trace as quality_trace
+    from agentfootprint.trace.questions.quality import quality_trace_to_json as quality_trace_to_json
+    from agentfootprint.trace.questions.slice import VariableSlice as VariableSlice
+    from agentfootprint.trace.questions.slice import format_slice as format_slice
+    from agentfootprint.trace.questions.slice import slice_for_key as slice_for_key
+    from agentfootprint.trace.questions.slice import slice_key as slice_key
+    from agentfootprint.trace.questions.slice import slice_to_json as slice_to_json
+    from agentfootprint.trace.questions.sources import ControlDep as ControlDep
+    from agentfootprint.trace.questions.sources import ControlDeps as ControlDeps
+    from agentfootprint.trace.questions.sources import ControlLookup as ControlLookup
+    from agentfootprint.trace.questions.sources import KeysReadSource as KeysReadSource
+    from agentfootprint.trace.questions.sources import ReadsCoverage as ReadsCoverage
+    from agentfootprint.trace.questions.sources import ReadsLookup as ReadsLookup
+    from agentfootprint.trace.questions.sources import keys_read_from_execution_tree as keys_read_from_execution_tree
+    from agentfootprint.trace.questions.sources import keys_read_from_map as keys_read_from_map
+    from agentfootprint.trace.questions.timeline import KeyTimeline as KeyTimeline
+    from agentfootprint.trace.questions.timeline import Moment as Moment
+    from agentfootprint.trace.questions.timeline import format_timeline as format_timeline
+    from agentfootprint.trace.questions.timeline import key_timeline as key_timeline
+    from agentfootprint.trace.questions.timeline import timeline_to_json as timeline_to_json
     from agentfootprint.trace.replay import apply_smart_merge as apply_smart_merge
     from agentfootprint.trace.replay import deep_smart_merge as deep_smart_merge
     from agentfootprint.trace.replay import materialise as materialise
     from agentfootprint.trace.replay import update_value as update_value
-    from agentfootprint.trace.slice import VariableSlice as VariableSlice
-    from agentfootprint.trace.slice import format_slice as format_slice
-    from agentfootprint.trace.slice import slice_for_key as slice_for_key
-    from agentfootprint.trace.slice import slice_key as slice_key
-    from agentfootprint.trace.slice import slice_to_json as slice_to_json
-    from agentfootprint.trace.sources import ControlDep as ControlDep
-    from agentfootprint.trace.sources import ControlDeps as ControlDeps
-    from agentfootprint.trace.sources import ControlLookup as ControlLookup
-    from agentfootprint.trace.sources import KeysReadSource as KeysReadSource
-    from agentfootprint.trace.sources import ReadsCoverage as ReadsCoverage
-    from agentfootprint.trace.sources import ReadsLookup as ReadsLookup
-    from agentfootprint.trace.sources import keys_read_from_execution_tree as keys_read_from_execution_tree
-    from agentfootprint.trace.sources import keys_read_from_map as keys_read_from_map
+    from agentfootprint.trace.rows.fold import Commit as Commit
+    from agentfootprint.trace.rows.fold import Fold as Fold
+    from agentfootprint.trace.rows.fold import seed_of as seed_of
+    from agentfootprint.trace.rows.journal import CHILD as CHILD
+    from agentfootprint.trace.rows.journal import ENTRY as ENTRY
+    from agentfootprint.trace.rows.journal import NATIVE as NATIVE
+    from agentfootprint.trace.rows.journal import NEXT as NEXT
+    from agentfootprint.trace.rows.journal import RESUME as RESUME
+    from agentfootprint.trace.rows.journal import BrokeRow as BrokeRow
+    from agentfootprint.trace.rows.journal import DecidedRow as DecidedRow
+    from agentfootprint.trace.rows.journal import Detail as Detail
+    from agentfootprint.trace.rows.journal import Dials as Dials
+    from agentfootprint.trace.rows.journal import EmittedRow as EmittedRow
+    from agentfootprint.trace.rows.journal import Execution as Execution
+    from agentfootprint.trace.rows.journal import FailedRow as FailedRow
+    from agentfootprint.trace.rows.journal import Journal as Journal
+    from agentfootprint.trace.rows.journal import MappedRow as MappedRow
+    from agentfootprint.trace.rows.journal import NotedRow as NotedRow
+    from agentfootprint.trace.rows.journal import Op as Op
+    from agentfootprint.trace.rows.journal import PausedRow as PausedRow
+    from agentfootprint.trace.rows.journal import ResumedRow as ResumedRow
+    from agentfootprint.trace.rows.journal import SeededRow as SeededRow
+    from agentfootprint.trace.rows.journal import SelectedRow as SelectedRow
+    from agentfootprint.trace.rows.journal import StageInfo as StageInfo
+    from agentfootprint.trace.rows.projection import JournalIndex as JournalIndex
+    from agentfootprint.trace.rows.projection import Version as Version
+    from agentfootprint.trace.rows.projection import as_bundle_of as as_bundle_of
+    from agentfootprint.trace.rows.projection import is_strict_prefix as is_strict_prefix
+    from agentfootprint.trace.rows.projection import project_commit_log as project_commit_log
+    from agentfootprint.trace.rows.projection import project_commit_logs as project_commit_logs
+    from agentfootprint.trace.rows.projection import project_control_deps as project_control_deps
+    from agentfootprint.trace.rows.projection import project_reads as project_reads
+    from agentfootprint.trace.rows.projection import project_state as project_state
+    from agentfootprint.trace.rows.tree import project_snapshot as project_snapshot
+    from agentfootprint.trace.rows.tree import project_subflow_results as project_subflow_results
+    from agentfootprint.trace.rows.tree import project_tree as project_tree
     from agentfootprint.trace.stores import CommitRange as CommitRange
     from agentfootprint.trace.stores import CommitRangeIndex as CommitRangeIndex
     from agentfootprint.trace.stores import EntryRange as EntryRange
@@ -138,14 +146,6 @@ if TYPE_CHECKING:
     from agentfootprint.trace.text import fnv1a as fnv1a
     from agentfootprint.trace.text import truncate_utf16 as truncate_utf16
     from agentfootprint.trace.text import utf16_length as utf16_length
-    from agentfootprint.trace.timeline import KeyTimeline as KeyTimeline
-    from agentfootprint.trace.timeline import Moment as Moment
-    from agentfootprint.trace.timeline import format_timeline as format_timeline
-    from agentfootprint.trace.timeline import key_timeline as key_timeline
-    from agentfootprint.trace.timeline import timeline_to_json as timeline_to_json
-    from agentfootprint.trace.tree import project_snapshot as project_snapshot
-    from agentfootprint.trace.tree import project_subflow_results as project_subflow_results
-    from agentfootprint.trace.tree import project_tree as project_tree
     from agentfootprint.trace.values import ABSENT as ABSENT
     from agentfootprint.trace.values import Absent as Absent
     from agentfootprint.trace.values import FrozenDict as FrozenDict
@@ -166,13 +166,13 @@ else:
     __getattr__, __dir__ = door(
         __name__,
         {name: f"agentfootprint.trace.{module}" for module, names in {
-            "births": (
+            "questions.births": (
                 "ArrayProvenance", "ElementBirth", "array_provenance", "element_provenance",
             ),
             "bundle": (
                 "AnyBundle", "CommitBundle", "TraceEntry", "as_bundle", "as_list", "as_object", "dig", "payload_of",
             ),
-            "chain": (
+            "questions.chain": (
                 "CausalEdge", "CausalNode", "ChainOptions", "Truncated", "Weigher", "causal_chain",
                 "flatten_causal_chain", "format_causal_chain", "walk_chain",
             ),
@@ -182,10 +182,10 @@ else:
             "filters": (
                 "FILTER_OPS", "FilterCondition", "FilterVerdict", "evaluate_filter",
             ),
-            "fold": (
+            "rows.fold": (
                 "Commit", "Fold", "seed_of",
             ),
-            "forward": (
+            "questions.forward": (
                 "FedEdge", "ForwardNode", "ForwardSlice", "Note", "StepRef", "format_forward_slice",
                 "forward_slice_for_key", "forward_slice_to_json",
             ),
@@ -195,7 +195,7 @@ else:
                 "has_branch_segment_marker", "is_branch_segment", "join_path", "parse_branch_segment",
                 "parse_runtime_stage_id", "path_of", "split_path", "split_stage_id",
             ),
-            "journal": (
+            "rows.journal": (
                 "CHILD", "ENTRY", "NATIVE", "NEXT", "RESUME", "BrokeRow", "DecidedRow", "Detail", "Dials",
                 "EmittedRow", "Execution", "FailedRow", "Journal", "MappedRow", "NotedRow", "Op", "PausedRow",
                 "ResumedRow", "SeededRow", "SelectedRow", "StageInfo",
@@ -203,21 +203,21 @@ else:
             "log": (
                 "LogIndex", "find_commit", "find_commits", "find_last_writer", "index_of", "value_at",
             ),
-            "projection": (
+            "rows.projection": (
                 "JournalIndex", "Version", "as_bundle_of", "is_strict_prefix", "project_commit_log",
                 "project_commit_logs", "project_control_deps", "project_reads", "project_state",
             ),
-            "quality": (
+            "questions.quality": (
                 "QualityDrop", "QualityFrame", "QualityScore", "QualityTrace", "format_quality_trace",
                 "quality_trace", "quality_trace_to_json",
             ),
             "replay": (
                 "apply_smart_merge", "deep_smart_merge", "materialise", "update_value",
             ),
-            "slice": (
+            "questions.slice": (
                 "VariableSlice", "format_slice", "slice_for_key", "slice_key", "slice_to_json",
             ),
-            "sources": (
+            "questions.sources": (
                 "ControlDep", "ControlDeps", "ControlLookup", "KeysReadSource", "ReadsCoverage", "ReadsLookup",
                 "keys_read_from_execution_tree", "keys_read_from_map",
             ),
@@ -230,10 +230,10 @@ else:
             "text": (
                 "compact_json", "fnv1a", "truncate_utf16", "utf16_length",
             ),
-            "timeline": (
+            "questions.timeline": (
                 "KeyTimeline", "Moment", "format_timeline", "key_timeline", "timeline_to_json",
             ),
-            "tree": (
+            "rows.tree": (
                 "project_snapshot", "project_subflow_results", "project_tree",
             ),
             "values": (

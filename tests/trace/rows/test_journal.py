@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.journal."""
+"""Tests of agentfootprint.trace.rows.journal."""
 
 from __future__ import annotations
 

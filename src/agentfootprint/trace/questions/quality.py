@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentfootprint.trace.bundle import AnyBundle
-from agentfootprint.trace.chain import causal_chain, flatten_causal_chain
-from agentfootprint.trace.sources import ReadsLookup
+from agentfootprint.trace.questions.chain import causal_chain, flatten_causal_chain
+from agentfootprint.trace.questions.sources import ReadsLookup
 from agentfootprint.trace.values import Record, thaw
 
 __all__ = [

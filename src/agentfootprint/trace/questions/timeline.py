@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from agentfootprint.trace.bundle import AnyBundle
-from agentfootprint.trace.forward import READS_NOT_RECORDED, Note, ReadsIndex, asked_json, pre_run_origin
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import index_of
-from agentfootprint.trace.slice import MissingSlice, source_of
-from agentfootprint.trace.sources import ReadsLookup
+from agentfootprint.trace.questions.forward import READS_NOT_RECORDED, Note, ReadsIndex, asked_json, pre_run_origin
+from agentfootprint.trace.questions.slice import MissingSlice, source_of
+from agentfootprint.trace.questions.sources import ReadsLookup
 from agentfootprint.trace.values import Record, thaw
 
 __all__ = ["KeyTimeline", "Moment", "format_timeline", "key_timeline", "timeline_to_json"]

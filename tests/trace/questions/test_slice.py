@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.slice."""
+"""Tests of agentfootprint.trace.questions.slice."""
 
 from __future__ import annotations
 

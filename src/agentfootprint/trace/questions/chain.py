@@ -17,7 +17,7 @@ from agentfootprint.errors import ConfigError
 from agentfootprint.trace.bundle import AnyBundle, CommitBundle, TraceEntry
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import LogIndex, index_of
-from agentfootprint.trace.sources import ControlLookup, ReadsLookup, control_dep_of, reads_of
+from agentfootprint.trace.questions.sources import ControlLookup, ReadsLookup, control_dep_of, reads_of
 from agentfootprint.trace.summary import scalar_text
 from agentfootprint.trace.values import Record
 

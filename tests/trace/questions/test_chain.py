@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.chain."""
+"""Tests of agentfootprint.trace.questions.chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.timeline."""
+"""Tests of agentfootprint.trace.questions.timeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.tree."""
+"""Tests of agentfootprint.trace.rows.tree."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from agentfootprint.trace.bundle import CommitBundle, TraceEntry, as_list, as_object
-from agentfootprint.trace.fold import Commit, Fold
 from agentfootprint.trace.ids import PATH_DELIMITER
-from agentfootprint.trace.journal import DecidedRow, Execution, Journal, Op, SelectedRow
-from agentfootprint.trace.sources import ControlDeps
+from agentfootprint.trace.questions.sources import ControlDeps
+from agentfootprint.trace.rows.fold import Commit, Fold
+from agentfootprint.trace.rows.journal import DecidedRow, Execution, Journal, Op, SelectedRow
 from agentfootprint.trace.values import ABSENT, FrozenList, Value, deep_equal
 
 __all__ = [

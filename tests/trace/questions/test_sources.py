@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.sources."""
+"""Tests of agentfootprint.trace.questions.sources."""
 
 from __future__ import annotations
 

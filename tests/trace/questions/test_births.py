@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.births."""
+"""Tests of agentfootprint.trace.questions.births."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from agentfootprint.trace.bundle import AnyBundle, CommitBundle
-from agentfootprint.trace.chain import Truncated
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import LogIndex, index_of
-from agentfootprint.trace.slice import BLIND_READS, MissingSlice, source_of
-from agentfootprint.trace.sources import KeysReadSource, ReadsLookup, reads_of
+from agentfootprint.trace.questions.chain import Truncated
+from agentfootprint.trace.questions.slice import BLIND_READS, MissingSlice, source_of
+from agentfootprint.trace.questions.sources import KeysReadSource, ReadsLookup, reads_of
 from agentfootprint.trace.values import Record, thaw
 
 __all__ = [

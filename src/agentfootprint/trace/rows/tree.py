@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from agentfootprint.trace.bundle import CommitBundle
-from agentfootprint.trace.fold import Commit, Fold
-from agentfootprint.trace.journal import (
+from agentfootprint.trace.replay import update_value
+from agentfootprint.trace.rows.fold import Commit, Fold
+from agentfootprint.trace.rows.journal import (
     CHILD,
     NEXT,
     DecidedRow,
@@ -22,8 +23,7 @@ from agentfootprint.trace.journal import (
     SelectedRow,
     StageInfo,
 )
-from agentfootprint.trace.projection import as_bundle_of
-from agentfootprint.trace.replay import update_value
+from agentfootprint.trace.rows.projection import as_bundle_of
 from agentfootprint.trace.summary import read_marker, write_marker
 from agentfootprint.trace.values import ABSENT, thaw
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.quality."""
+"""Tests of agentfootprint.trace.questions.quality."""
 
 from __future__ import annotations
 

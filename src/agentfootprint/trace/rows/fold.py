@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from agentfootprint.trace.bundle import as_object
-from agentfootprint.trace.journal import Execution, Journal, MappedRow, Op, SeededRow
+from agentfootprint.trace.rows.journal import Execution, Journal, MappedRow, Op, SeededRow
 from agentfootprint.trace.values import ABSENT, Value
 
 __all__ = ["Commit", "Fold", "seed_of"]

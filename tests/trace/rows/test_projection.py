@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.projection."""
+"""Tests of agentfootprint.trace.rows.projection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.trace.forward."""
+"""Tests of agentfootprint.trace.questions.forward."""
 
 from __future__ import annotations
 

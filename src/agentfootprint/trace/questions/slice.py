@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from agentfootprint.trace.bundle import AnyBundle, CommitBundle
-from agentfootprint.trace.chain import (
+from agentfootprint.trace.ids import path_of
+from agentfootprint.trace.log import index_of
+from agentfootprint.trace.questions.chain import (
     CausalEdge,
     CausalNode,
     ChainOptions,
@@ -19,9 +21,7 @@ from agentfootprint.trace.chain import (
     format_causal_chain,
     walk_chain,
 )
-from agentfootprint.trace.ids import path_of
-from agentfootprint.trace.log import index_of
-from agentfootprint.trace.sources import KeysReadSource, ReadsCoverage, ReadsLookup
+from agentfootprint.trace.questions.sources import KeysReadSource, ReadsCoverage, ReadsLookup
 from agentfootprint.trace.values import thaw
 
 __all__ = [

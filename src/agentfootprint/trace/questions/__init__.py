@@ -1,0 +1,1 @@
+"""Questions to a commit log: who wrote it, from what, when, how well."""
