@@ -157,7 +157,7 @@ async def test_whatever_stops_a_run_stops_its_model_call_and_nothing_is_heard_af
             await task
     else:
         with pytest.raises(DeadlineExceededError):
-            await agent.run("Go.", limits=Limits(deadline=0.001))
+            await agent.run("Go.", limits=Limits(deadline=0.1))
 
     assert provider.log == ["let go", "fatal", "disposition"]
     assert (others(), agent.inflight) == (set(), ())
@@ -212,20 +212,6 @@ def test_the_start_of_a_call_says_what_was_sent_and_the_prompt_only_when_asked(r
     (start,) = heard
     assert (start.system_prompt_chars, start.system_prompt_text) == (7, text)
     assert (start.messages_count, start.tools_count, [each.name for each in start.tools]) == (1, 1, ["lookup"])
-
-
-def test_a_wrap_up_call_says_that_it_was_sent_no_tools() -> None:
-    heard: list[Any] = []
-    agent = Agent(
-        Mock(lambda request: Mock.call("lookup", order_id="1") if request.tools else "So far."),
-        tools=[lookup],
-        limits=Limits(iterations=1),
-    )
-    agent.on("agentfootprint.stream.llm_start", lambda event: heard.append(event.payload))
-
-    agent.run_sync("hi")
-
-    assert [(start.tools_count, start.tools is None) for start in heard] == [(1, False), (0, True)]
 
 
 @pytest.mark.parametrize(

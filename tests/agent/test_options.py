@@ -46,14 +46,6 @@ def test_a_value_that_cannot_work_is_refused_naming_the_option_and_a_fix(
         assert caught.value.fix
 
 
-@pytest.mark.parametrize("retries", [-1, 11, 1.0, True, "2"])
-def test_retries_outside_of_0_to_10_are_refused(retries: Any) -> None:
-    with pytest.raises(ConfigError, match=r"whole number from 0 to 10") as caught:
-        Output(int, retries=retries)
-
-    assert caught.value.option == "output.retries"
-
-
 @pytest.mark.parametrize(
     "group",
     [
