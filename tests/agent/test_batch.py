@@ -69,6 +69,7 @@ def test_too_many_refused_arguments_in_a_row_end_the_run() -> None:
     result = agent.run_sync("Go.")
 
     assert (result.ended_because, result.iterations, len(result.tool_calls)) == ("refused", 3, 3)
+    assert [message.role for message in result.messages] == ["user", *["assistant", "tool"] * 3]
 
 
 def test_a_call_that_passes_starts_the_count_of_refused_ones_anew() -> None:

@@ -144,3 +144,18 @@ async def test_a_run_can_be_looked_at_while_it_goes_on() -> None:
     await handle.result()
 
     assert (seen["userMessage"], seen["iteration"]) == ("Look.", 1)
+
+
+async def test_a_run_cancelled_before_its_first_step_still_closes_its_record() -> None:
+    """Trap of AGT-149: the task never ran, and yet the listeners hear how it ended."""
+    agent = Agent(Mock("x"))
+    heard: list[str] = []
+    agent.on("*", lambda event: heard.append(event.type))
+
+    handle = agent.start("go")
+    await handle.cancel("not wanted")
+
+    assert heard == ["agentfootprint.error.fatal", "agentfootprint.integrity.disposition"]
+    assert agent.inflight == ()
+    with pytest.raises(RunCancelledError, match="not wanted"):
+        await handle.result()

@@ -134,3 +134,36 @@ def test_the_gates_of_a_run_go_over_those_of_the_agent() -> None:
     ran = agent.run_sync("Go.", gates=Gates(tool_args="warn")).tool_calls[0]
 
     assert (refused.dispatched, ran.dispatched) == (False, True)
+
+
+@tool
+def look() -> str:
+    """Look. Use it always."""
+    return "seen"
+
+
+def test_a_run_may_write_a_default_over_what_the_agent_chose() -> None:
+    agent = Agent(Mock(lambda request: Mock.call("look")), tools=[look], limits=Limits(iterations=2, wrap_up=True))
+
+    assert agent.run_sync("go", limits=Limits(iterations=10, wrap_up=False)).iterations == 10
+    assert agent.run_sync("go", limits=Limits(deadline=60)).iterations == 3
+
+
+def test_a_run_cannot_ask_for_the_wrap_up_that_its_agent_was_made_without() -> None:
+    agent = Agent(Mock("x"), tools=[look], limits=Limits(wrap_up=False))
+
+    with pytest.raises(ConfigError, match="without a wrap-up") as caught:
+        agent.run_sync("go", limits=Limits(wrap_up=True))
+
+    assert caught.value.option == "limits.wrap_up"
+
+
+@pytest.mark.parametrize(("of_run", "kept"), [(None, None), (RecordOptions(system_prompt=True), "Be brief.")])
+def test_what_a_run_records_goes_over_what_its_agent_records(of_run: RecordOptions | None, kept: str | None) -> None:
+    agent = Agent(Mock("x"), system="Be brief.")
+    heard: list[Any] = []
+    agent.on("agentfootprint.stream.llm_start", lambda event: heard.append(event.payload.system_prompt_text))
+
+    agent.run_sync("go", options=RunOptions(record=of_run))
+
+    assert heard == [kept]

@@ -60,6 +60,16 @@ def test_a_rule_that_raises_leaves_its_piece_out_and_says_why() -> None:
     ]
 
 
+def test_a_rule_whose_verdict_has_no_truth_counts_as_one_that_raised() -> None:
+    class Undecided:
+        def __bool__(self) -> bool:
+            raise ValueError("ambiguous")
+
+    now = plan(Fact("late", "Only later.", when=lambda _: Undecided())).evaluate(turn())
+
+    assert [(each.reason, each.error) for each in now.skipped] == [("predicate-threw", "ambiguous")]
+
+
 def test_a_rule_that_returns_an_awaitable_counts_as_one_that_raised() -> None:
     async def later() -> bool:
         return True

@@ -17,6 +17,7 @@ from agentfootprint.context import SystemPrompt
 from agentfootprint.errors import ConfigError
 from agentfootprint.events import Event, EventBus, Subscription
 from agentfootprint.explain import apply_ablations, resolve_ablations, sources_of
+from agentfootprint.llm import LLMProvider
 from agentfootprint.providers import resolve_provider
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from agentfootprint.context import ContextItem
     from agentfootprint.explain import Ablation
     from agentfootprint.identity import Identity
-    from agentfootprint.llm import LLMProvider
     from agentfootprint.tools import Tool
     from agentfootprint.trace import JsonObject, Value
 
@@ -83,8 +83,10 @@ class Agent(Generic[Deps, Out]):
         caching: bool = True,
     ) -> None:
         found, model_id = _provider_and_model(model, provider)
-        if id is not None and not id.strip():
-            raise ConfigError("id", "The agent's id is empty.", fix="Give a short name, or leave it out.")
+        if id is not None and not (isinstance(id, str) and id.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            raise ConfigError("id", f"The agent's id is {id!r}.", fix="Give a short name, or leave it out.")
+        if not isinstance(record, (bool, RecordOptions)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            raise ConfigError("record", f"record is {record!r}.", fix="Use True, False or RecordOptions(...).")
         if output is not None and not isinstance(output, Output):
             output = Output(output)
         self.record = record
@@ -93,9 +95,9 @@ class Agent(Generic[Deps, Out]):
             "id": id,
             "system": SystemPrompt(system) if isinstance(system, str) else system,
             "output": output,
-            "settings": settings or ModelSettings(),
-            "limits": limits or Limits(),
-            "gates": gates or Gates(),
+            "settings": ModelSettings() if settings is None else settings,
+            "limits": Limits() if limits is None else limits,
+            "gates": Gates() if gates is None else gates,
             "record": record if isinstance(record, RecordOptions) else RecordOptions(),
             "caching": caching,
         }
@@ -293,11 +295,16 @@ def _provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) 
             raise ConfigError(
                 "provider", "Both model and provider are providers.", fix="Give one provider, as the first argument."
             )
-        provider = model
-        return provider, getattr(provider, "default_model", None) or provider.name
+        if not isinstance(model, LLMProvider):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            raise ConfigError(
+                "model",
+                f"The model is a {type(model).__name__}, which is neither a model string nor a provider.",
+                fix='Give a string such as "mock", or an object with a name and an async complete.',
+            )
+        return model, getattr(model, "default_model", None) or model.name
     if provider is not None:
         if not model.strip():
             raise ConfigError("model", "The model's id is empty.", fix="Give the vendor's id of the model.")
         return provider, model
     found = resolve_provider(model)
-    return found, model.partition(":")[2] or getattr(found, "default_model", None) or found.name
+    return found, model.partition(":")[2].strip() or getattr(found, "default_model", None) or found.name

@@ -95,7 +95,7 @@ def _start(scope: RunScope, iteration: int, system: str | None, messages: int, t
         provider=plan.provider.name,
         model=plan.model,
         system_prompt_chars=utf16_length(system) if system else 0,
-        system_prompt_text=system if plan.record.system_prompt else None,
+        system_prompt_text=system if scope.record.system_prompt else None,
         messages_count=messages,
         tools_count=len(tools),
         tools=plan.offered if len(tools) else None,

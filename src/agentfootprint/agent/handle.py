@@ -36,7 +36,13 @@ class RunHandle(Generic[Out]):
         self._reason: str | None = None
         self._was_cancelled = False
         self._task: asyncio.Task[RunResult[Any]] = asyncio.create_task(run.execute(), name=run.facts.run_id)
-        self._task.add_done_callback(lambda _: (run.scope.wake(), done(self)))
+        self._task.add_done_callback(lambda _: self._ended(done))
+
+    def _ended(self, done: Callable[[RunHandle[Any]], None]) -> None:
+        if not self._run.has_begun:
+            self._run.abandon()
+        self._run.scope.wake()
+        done(self)
 
     @property
     def run_id(self) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from agentfootprint.agent.errors import DeadlineExceededError, InvalidRunInputError
-from agentfootprint.agent.options import RunOptions, merged
+from agentfootprint.agent.options import RecordOptions, RunOptions, check_group, merged
 from agentfootprint.agent.result import ContractUnmet, RunResult, StoppedEarly
 from agentfootprint.agent.scope import RunScope
+from agentfootprint.errors import ConfigError
 from agentfootprint.events import (
     CheckRow,
     ConfiguredLLM,
@@ -21,6 +22,7 @@ from agentfootprint.events import (
     RunFacts,
 )
 from agentfootprint.flow import FlowRun
+from agentfootprint.identity import Identity
 from agentfootprint.llm import LLMMessage, Usage, humanize_llm_error
 from agentfootprint.recording import Recording
 from agentfootprint.trace import NATIVE, FailedRow
@@ -28,7 +30,6 @@ from agentfootprint.trace import NATIVE, FailedRow
 if TYPE_CHECKING:
     from agentfootprint.agent.agent import Agent
     from agentfootprint.agent.options import Gates, Limits, ModelSettings
-    from agentfootprint.identity import Identity
 
 __all__ = ["AgentRun"]
 
@@ -90,7 +91,11 @@ class AgentRun:
     ) -> None:
         plan = agent.plan
         text = _read_message("Agent.run", message)
-        options = options or RunOptions()
+        if options is None:
+            options = RunOptions()
+        check_group("options", options, RunOptions)
+        if identity is not None:
+            check_group("identity", identity, Identity)
         self._agent = agent
         self._deps = deps
         self.facts = RunFacts(
@@ -103,6 +108,9 @@ class AgentRun:
             correlation_id=options.correlation_id,
             trace_id=options.trace_id,
         )
+        record = agent.record if options.record is None else options.record
+        self.is_recorded = record is not False
+        self.has_begun = False
         self.scope = RunScope(
             plan,
             message=text,
@@ -112,11 +120,16 @@ class AgentRun:
             settings=merged(plan.settings, settings),
             limits=merged(plan.limits, limits),
             gates=merged(plan.gates, gates),
+            record=record if isinstance(record, RecordOptions) else plan.record,
             bus=agent.bus,
             wire_bus=agent.wire_bus,
         )
-        record = agent.record if options.record is None else options.record
-        self.is_recorded = record is not False
+        if limits is not None and "wrap_up" in limits.written and limits.wrap_up and plan.tools and not plan.wraps_up:
+            raise ConfigError(
+                "limits.wrap_up",
+                "The agent was made without a wrap-up call, so no run of it can have one.",
+                fix="Give the agent Limits(wrap_up=True); a run may switch it off.",
+            )
         limit = self.scope.limits.iterations * 2 + 10
         self.flow_run = FlowRun(plan.flow, scope=self.scope, dials=NATIVE, max_iterations=limit)
         self.scope.bind(self.flow_run.journal)
@@ -125,6 +138,7 @@ class AgentRun:
     async def execute(self) -> RunResult[Any]:
         """Run to the end; whatever ends it, the events that close a run are sent before control returns."""
         scope = self.scope
+        self.has_begun = True
         scope.emit("run-configured#0", self._configured())
         started = time.perf_counter_ns()
         deadline = scope.limits.deadline
@@ -148,13 +162,21 @@ class AgentRun:
         await self._close("done")
         return self._result((time.perf_counter_ns() - started) / 1e6)
 
+    def abandon(self) -> None:
+        """Close the record of a run that was cancelled before its first step (AGT-149)."""
+        self._tell_failure(asyncio.CancelledError())
+        self._end("failed")
+
     async def _fail(self, error: BaseException) -> None:
+        self._tell_failure(error)
+        await self._close("failed")
+
+    def _tell_failure(self, error: BaseException) -> None:
         scope = self.scope
         scope.tool_run.cancelled = True
         if not isinstance(error, Exception):
             scope.ended_because = "cancelled"
         scope.emit("__root__#0", ErrorFatal(error=humanize_llm_error(error), stage=self._failed_stage(), scope="run"))
-        await self._close("failed")
 
     def _failed_stage(self) -> str:
         """The innermost stage that raised; its row stands before those of what it runs in."""
@@ -163,13 +185,15 @@ class AgentRun:
         return steps[-1] if steps else "__root__"
 
     async def _close(self, outcome: str) -> None:
-        scope = self.scope
-        await asyncio.shield(scope.teardown.close())
-        scope.emit("integrity-disposition#0", self._disposition())
-        self.recording.finish(outcome)
-        scope.wake()
+        await asyncio.shield(self.scope.teardown.close())
+        self._end(outcome)
         for bus in (self._agent.bus, self._agent.wire_bus):
             await bus.drain()
+
+    def _end(self, outcome: str) -> None:
+        self.scope.emit("integrity-disposition#0", self._disposition())
+        self.recording.finish(outcome)
+        self.scope.wake()
 
     def _configured(self) -> RunConfigured:
         plan = self.scope.plan
@@ -207,7 +231,7 @@ class AgentRun:
         state = self.flow_run.state
         history = state["history"]
         messages = [*history]
-        if text:
+        if text and ended != "refused":  # there it is the text beside calls that stand in the history already
             messages.append(LLMMessage("assistant", text))
         early, unmet = scope.stopped_early, scope.unmet
         return RunResult(

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import Any, Final, Generic, Literal, TypeVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Final, Generic, Literal, Self, TypeVar
 
 from agentfootprint.errors import ConfigError
 
 __all__ = ["Gates", "Limits", "ModelSettings", "Output", "RecordOptions", "RunOptions", "check_group", "merged"]
 
 Out = TypeVar("Out")
-G = TypeVar("G")
+G = TypeVar("G", bound="ModelSettings | Limits | Gates")
 
 
 def _is_number(value: object) -> bool:
@@ -40,8 +40,25 @@ def _whole(option: str, value: int, *, low: int, high: int | None = None) -> Non
         raise ConfigError(option, f"{option} is {value!r}.", fix=f"Give a whole number {span}.")
 
 
+class _Group:
+    """Options that remember which of them were written, so that a run's group changes just those of its agent."""
+
+    __slots__ = ("_written",)
+    _written: frozenset[str]
+
+    def __new__(cls, **options: object) -> Self:
+        group = super().__new__(cls)
+        object.__setattr__(group, "_written", frozenset(options))
+        return group
+
+    @property
+    def written(self) -> frozenset[str]:
+        """Names of the options that were given, whatever their value."""
+        return self._written
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+class ModelSettings(_Group):
     """How the model is asked; sent with every call, and only what is set (AGT-1).
 
     Args:
@@ -69,7 +86,7 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(_Group):
     """What a run may spend.
 
     Args:
@@ -93,7 +110,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gates:
+class Gates(_Group):
     """What a tool call must pass.
 
     Args:
@@ -194,14 +211,12 @@ def check_group(option: str, given: object, kind: type) -> None:
 
 
 def merged(base: G, override: G | None) -> G:
-    """The fields of `override` that differ from their defaults, over those of `base`.
+    """The options that were written in `override`, over those of `base`.
 
     Raises:
         ConfigError: `override` is another kind of thing than `base`.
     """
     if override is None:
         return base
-    check_group(_OPTION_OF.get(type(base), "options"), override, type(base))
-    defaults: Mapping[str, Any] = {f.name: f.default for f in fields(base)}  # type: ignore[arg-type]  # a group is a dataclass
-    changed = {name: value for name in defaults if (value := getattr(override, name)) != defaults[name]}
-    return replace(base, **changed)  # type: ignore[type-var]  # a group is a dataclass
+    check_group(_OPTION_OF[type(base)], override, type(base))
+    return replace(base, **{name: getattr(override, name) for name in override.written})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agentfootprint.agent.chart import agent_chart
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from agentfootprint.tools import Tool
 
 __all__ = ["AgentPlan"]
+
+
+def _check_list(option: str, given: object) -> None:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise ConfigError(option, f"{option} is a {type(given).__name__}.", fix=f"Write {option}=[...].")
 
 
 class AgentPlan:
@@ -49,6 +54,8 @@ class AgentPlan:
         check_group("limits", limits, Limits)
         check_group("gates", gates, Gates)
         check_group("system", system, SystemPrompt)
+        _check_list("tools", tools)
+        _check_list("context", context)
         self.name = name
         self.chosen_id = id
         self.id = "agent" if id is None else id

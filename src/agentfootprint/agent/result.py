@@ -37,7 +37,7 @@ class ToolCallRecord:
     ok: bool
     """Whether it ran, or was answered, without an error."""
     dispatched: bool
-    """Whether the tool's function was entered."""
+    """Whether the tool was called; in a re-run, also when the recording answered for it."""
     denied: bool = False
     duration_ms: float = 0
 

@@ -38,7 +38,7 @@ from agentfootprint.trace import Execution, FrozenDict, FrozenList, Journal, Val
 
 if TYPE_CHECKING:
     from agentfootprint.agent.ending import EndedBecause
-    from agentfootprint.agent.options import Gates, Limits, ModelSettings
+    from agentfootprint.agent.options import Gates, Limits, ModelSettings, RecordOptions
     from agentfootprint.agent.output import Miss
     from agentfootprint.agent.plan import AgentPlan
     from agentfootprint.agent.result import ToolCallRecord
@@ -83,6 +83,7 @@ class RunScope:
         "plan",
         "prior_slots",
         "provider",
+        "record",
         "repeated",
         "response",
         "settings",
@@ -102,7 +103,7 @@ class RunScope:
         "wrap_up_asked",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  built by AgentRun only
         self,
         plan: AgentPlan,
         *,
@@ -113,6 +114,7 @@ class RunScope:
         settings: ModelSettings,
         limits: Limits,
         gates: Gates,
+        record: RecordOptions,
         bus: EventBus,
         wire_bus: EventBus,
     ) -> None:
@@ -127,6 +129,7 @@ class RunScope:
         self.settings = settings
         self.limits = limits
         self.gates = gates
+        self.record = record
         self._bus = bus
         self._wire_bus = wire_bus
         self._waiters: list[asyncio.Future[None]] = []

@@ -83,6 +83,8 @@ class Injection(ContextItem):
             )
         if isinstance(self.trigger, When):
             check_predicate(self.id, self.trigger.predicate)
+        if isinstance(self.cache, Until):
+            check_predicate(self.id, self.cache.predicate)
 
     def to_injection(self) -> Injection:
         """The piece itself."""

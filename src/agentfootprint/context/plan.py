@@ -160,15 +160,15 @@ def _admit(piece: Injection, turn: TurnContext, skipped: list[SkippedPiece]) -> 
     if isinstance(trigger, When):
         try:
             verdict = trigger.predicate(turn)
+            if not inspect.isawaitable(verdict):
+                return bool(verdict)
         except Exception as error:  # noqa: BLE001  a user's rule; the piece is left out and the reason recorded
             skipped.append(_threw(piece, str(error) or type(error).__name__))
             return False
-        if inspect.isawaitable(verdict):
-            if inspect.iscoroutine(verdict):
-                verdict.close()
-            skipped.append(_threw(piece, "the rule returned an awaitable"))
-            return False
-        return bool(verdict)
+        if inspect.iscoroutine(verdict):
+            verdict.close()
+        skipped.append(_threw(piece, "the rule returned an awaitable"))
+        return False
     if isinstance(trigger, OnToolReturn):
         return any(trigger.matches(result.tool_name) for result in turn.tool_results)
     return piece.id in turn.activated_ids
