@@ -17,6 +17,7 @@ Kinds = dict[str, str]
 POSITIONAL = {"POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"}
 TOP = "agentfootprint"
 EVENTS = "agentfootprint.events"
+BEYOND = {("prove", "deps"), ("prove_sync", "deps")}  # an agent with deps needs them from a file too
 
 
 def agreed(parameters: str) -> Kinds:
@@ -70,7 +71,7 @@ def callables(room: str) -> Iterator[tuple[str, Kinds, Kinds]]:
         code = None if thing is None else taken(thing)
         if code is not None:
             code.pop("cls", None)
-            yield name, agreed(parameters), code
+            yield name, agreed(parameters), {key: kind for key, kind in code.items() if (name, key) not in BEYOND}
 
 
 def event_name(type_: str) -> str:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from agentfootprint.explain.ablation import apply_ablations as apply_ablations
     from agentfootprint.explain.ablation import resolve_ablations as resolve_ablations
     from agentfootprint.explain.ablation import sources_of as sources_of
+    from agentfootprint.explain.asking import why as why
+    from agentfootprint.explain.bench import Rerunnable as Rerunnable
     from agentfootprint.explain.bisection import BisectionResult as BisectionResult
     from agentfootprint.explain.bisection import bisect_culprits as bisect_culprits
     from agentfootprint.explain.claims import Claim as Claim
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from agentfootprint.explain.errors import UnknownSourceError as UnknownSourceError
     from agentfootprint.explain.errors import UnknownStepError as UnknownStepError
     from agentfootprint.explain.errors import UnrecordedCallError as UnrecordedCallError
+    from agentfootprint.explain.evidence import recorded_limits as recorded_limits
+    from agentfootprint.explain.explanation import Why as Why
+    from agentfootprint.explain.importing.opening import ImportedTrace as ImportedTrace
+    from agentfootprint.explain.importing.opening import TraceCounts as TraceCounts
+    from agentfootprint.explain.importing.opening import import_trace as import_trace
     from agentfootprint.explain.missing import DroppedContext as DroppedContext
     from agentfootprint.explain.missing import Unit as Unit
     from agentfootprint.explain.missing import find_dropped_context as find_dropped_context
@@ -40,8 +47,27 @@ if TYPE_CHECKING:
     from agentfootprint.explain.proof import ProofProgress as ProofProgress
     from agentfootprint.explain.proof import ProveOptions as ProveOptions
     from agentfootprint.explain.proof import ToolPolicy as ToolPolicy
+    from agentfootprint.explain.proving import ProofStoppedError as ProofStoppedError
+    from agentfootprint.explain.proving import Rerun as Rerun
+    from agentfootprint.explain.proving import prove as prove
+    from agentfootprint.explain.proving import prove_sync as prove_sync
+    from agentfootprint.explain.proving import rerun as rerun
+    from agentfootprint.explain.proving import rerun_sync as rerun_sync
     from agentfootprint.explain.ranking import RankingConfidence as RankingConfidence
+    from agentfootprint.explain.telling import folded as folded
+    from agentfootprint.explain.telling import one_line as one_line
+    from agentfootprint.explain.telling import proof_summary as proof_summary
+    from agentfootprint.explain.telling import tell_proof as tell_proof
+    from agentfootprint.explain.words import VERDICT_WORDS as VERDICT_WORDS
+    from agentfootprint.explain.words import counted as counted
+    from agentfootprint.explain.words import display_width as display_width
+    from agentfootprint.explain.words import escaped as escaped
     from agentfootprint.explain.words import forbidden_words as forbidden_words
+    from agentfootprint.explain.words import interval_text as interval_text
+    from agentfootprint.explain.words import money_text as money_text
+    from agentfootprint.explain.words import quoted as quoted
+    from agentfootprint.explain.words import rate_text as rate_text
+    from agentfootprint.explain.words import seconds_text as seconds_text
 else:
     from agentfootprint._lazy import door
 
@@ -51,7 +77,9 @@ else:
             name: f"agentfootprint.explain.{module}"
             for module, names in {
                 "ablation": ("Ablation", "RemovableSource", "apply_ablations", "resolve_ablations", "sources_of"),
+                "bench": ("Rerunnable",),
                 "bisection": ("BisectionResult", "bisect_culprits"),
+                "asking": ("why",),
                 "claims": ("Claim",),
                 "comparators": ("Comparator",),
                 "errors": (
@@ -66,7 +94,10 @@ else:
                     "UnknownStepError",
                     "UnrecordedCallError",
                 ),
+                "importing.opening": ("ImportedTrace", "TraceCounts", "import_trace"),
                 "missing": ("DroppedContext", "Unit", "find_dropped_context"),
+                "evidence": ("recorded_limits",),
+                "explanation": ("Why",),
                 "model": (
                     "ContextBugReport",
                     "CustodyHop",
@@ -79,8 +110,21 @@ else:
                 ),
                 "probes": ("AblationRerun",),
                 "proof": ("ProofPlan", "ProofProgress", "ProveOptions", "ToolPolicy"),
+                "proving": ("ProofStoppedError", "Rerun", "prove", "prove_sync", "rerun", "rerun_sync"),
                 "ranking": ("RankingConfidence",),
-                "words": ("forbidden_words",),
+                "telling": ("folded", "one_line", "proof_summary", "tell_proof"),
+                "words": (
+                    "VERDICT_WORDS",
+                    "counted",
+                    "display_width",
+                    "escaped",
+                    "forbidden_words",
+                    "interval_text",
+                    "money_text",
+                    "quoted",
+                    "rate_text",
+                    "seconds_text",
+                ),
             }.items()
             for name in names
         },
@@ -104,6 +148,8 @@ __all__ = [
     "ProofProgress",
     "ProveOptions",
     "RankingConfidence",
+    "Rerun",
+    "Rerunnable",
     "Spent",
     "Suspect",
     "ToolPolicy",
@@ -112,4 +158,8 @@ __all__ = [
     "UnknownStepError",
     "bisect_culprits",
     "find_dropped_context",
+    "import_trace",
+    "prove",
+    "prove_sync",
+    "why",
 ]

@@ -246,7 +246,9 @@ class Suspect(Shape):
     tool_name: str | None = None
     tool_call_id: str | None = None
     flavor: str | None = None
-    """`fact`, `steering`, `rag`, ...: what kind of context it was declared as."""
+    """`fact`, `steering`, `rag`, ...: what kind of context it was declared as; `turn`: a message of an imported log."""
+    speaker: str | None = None
+    """Who said it, when it is a message of an imported log."""
     text: str | None = None
     """As recorded, redactions included (06:EXP-7)."""
     score: float
@@ -265,7 +267,9 @@ class Suspect(Shape):
 
     @property
     def name(self) -> str:
-        """What people read: the id of a source, the stage's name of a step."""
+        """What people read: the id of a source, with who said it; the stage's name of a step."""
+        if self.injection_id and self.speaker:
+            return f"{self.injection_id} {self.speaker}"
         return self.injection_id or self.tool_name or self.stage_name or self.step
 
     @property
@@ -288,6 +292,7 @@ class Suspect(Shape):
         detail = {
             "injectionId": self.injection_id,
             "flavor": self.flavor,
+            "speaker": self.speaker,
             "toolName": self.tool_name,
             "toolCallId": self.tool_call_id,
             "text": self.text,

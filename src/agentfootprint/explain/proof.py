@@ -66,7 +66,7 @@ class ProveOptions:
     """
 
     at: str | None = None
-    """The step to explain; the last answer by default."""
+    """The step to explain: the one that gave the run's answer, which alone a re-run can be compared with."""
     tokens: int | None = None
     """Most tokens to spend."""
     seconds: float | None = None

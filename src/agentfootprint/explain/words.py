@@ -119,6 +119,8 @@ def seconds_text(seconds: float | None, *, why_unknown: str = "not recorded") ->
     """A duration: `0.01 s`, `0.9 s`, `41 s`, `2 min 5 s`, or `unusable: why`."""
     if seconds is None:
         return f"unusable: {why_unknown}"
+    if seconds < _CENT / 2:
+        return "under 0.01 s"
     if seconds < 0.1:  # noqa: PLR2004  the format changes where a digit would be lost
         return f"{seconds:.2f} s"
     if seconds < 9.95:  # noqa: PLR2004

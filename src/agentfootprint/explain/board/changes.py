@@ -151,6 +151,8 @@ def _overview(view: View) -> list[Html]:
         text = f"changed before iteration {where}{more}" if at else "never changed"
         if len(at) == len(calls) - 1:
             text = f"changed before every call ({count(len(at), 'time')})"
+        if all("unknown" in call[name] for call in calls):
+            text = "not known"
         rows.append(el("li", el("b", title), " ", text))
     whole = view.board["recording"]["modelCalls"]
     over = (

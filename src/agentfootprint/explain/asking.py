@@ -1,0 +1,128 @@
+"""Why did an answer come out so? Asked of a recording, answered from it alone: no model, no embedder, no agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agentfootprint.explain.evidence import Evidence, Source, Step, call_at, evaluation_of, find_evidence, output_text
+from agentfootprint.explain.explanation import Why
+from agentfootprint.explain.influence import Evidence as Scored
+from agentfootprint.explain.lexical import score_lexical
+from agentfootprint.explain.model import ContextBugReport, DroppedUnit, Suspect
+from agentfootprint.explain.ranking import ranking_confidence
+
+if TYPE_CHECKING:
+    from agentfootprint.recording import ModelCall, Recording
+
+__all__ = ["dropped_units", "rank", "why"]
+
+_RANKED_BY: Final = "lexical-overlap"
+_CONTRASTED_BY: Final = "lexical-contrast"
+MAX_STEPS: Final = 12
+
+
+def why(
+    recording: Recording, *, at: str | None = None, of: str | None = None, reference: Recording | None = None
+) -> Why:
+    """Which context reached an answer, and where each piece came from.
+
+    Args:
+        recording: The run, in either form.
+        at: The model call to ask about, as a step id; the last one when not given.
+        of: The source whose custody is shown; the first of the ranking when not given.
+        reference: A good run of the same question: scores then count what tells the two answers apart.
+
+    Returns:
+        The explanation, correlational: it has no verdicts. Costs one pass over the log.
+
+    Raises:
+        NoTriggerError: The run made no model call.
+        UnknownStepError: `at` is no model call of the run.
+        UnknownSourceError: `of` is no source of the answer.
+    """
+    call = call_at(recording, at)
+    evidence = find_evidence(recording, call)
+    against = None if reference is None else output_text(call_at(reference, None))
+    suspects = rank(evidence, against=against)
+    sources = [suspect for suspect in suspects if suspect.is_source]
+    best: dict[str, float] = {}
+    for suspect in sources:
+        best[suspect.id] = max(suspect.score, best.get(suspect.id, suspect.score))
+    report = ContextBugReport(
+        step=call.step,
+        step_name=call.step.rpartition("#")[0],
+        ranked_by=_RANKED_BY if reference is None else _CONTRASTED_BY,
+        suspects=suspects,
+        dropped=dropped_units(recording, call),
+        slice_stats=evidence.stats,
+        honesty_flags=evidence.flags,
+        confidence=ranking_confidence(list(best.items())),
+    )
+    return Why(recording, evidence, report, of=of)
+
+
+def rank(evidence: Evidence, *, against: str | None = None) -> tuple[Suspect, ...]:
+    """Score the sources of a call by the words they share with what it said; steps on the way follow unscored.
+
+    Args:
+        evidence: What reached the call.
+        against: What a good run said; overlap with it is taken off.
+    """
+    said = output_text(evidence.call)
+    items = [
+        Scored(str(number), source.text, source.ancestors)
+        for number, source in enumerate(evidence.sources)
+        if source.text is not None  # an empty text is known, and shares no word
+    ]
+    scores = {int(score.id): score.score for score in score_lexical(items, said)}
+    if against is not None:
+        for score in score_lexical(items, against):
+            scores[int(score.id)] -= score.score
+    suspects = [_suspect(source, scores.get(number)) for number, source in enumerate(evidence.sources)]
+    suspects.sort(key=lambda suspect: -suspect.score)
+    return (*suspects, *(_step(step) for step in evidence.steps[:MAX_STEPS]))
+
+
+def _suspect(source: Source, score: float | None) -> Suspect:
+    semantic = None if score is None else min(1.0, max(0.0, score))
+    is_tool = source.kind == "tool"
+    return Suspect(
+        kind=source.kind,
+        step=source.landed,
+        stage_name=source.landed.rpartition("#")[0],
+        injection_id=None if is_tool else source.id,
+        tool_name=source.id if is_tool else None,
+        tool_call_id=source.tool_call_id,
+        flavor=source.flavor,
+        speaker=source.speaker,
+        text=source.text,
+        score=1.0 if semantic is None else semantic,
+        semantic_score=semantic,
+        has_content_evidence=semantic is not None,
+        edge_path=source.path,
+    )
+
+
+def _step(step: Step) -> Suspect:
+    return Suspect(
+        kind="arg" if step.reads_input else "stage",
+        step=step.step,
+        stage_name=step.stage_name,
+        score=1.0,
+        edge_path=step.path,
+    )
+
+
+def dropped_units(recording: Recording, call: ModelCall) -> tuple[DroppedUnit, ...] | None:
+    """Pieces that were declared and that a call was not sent, with why (06:MISS-4); `None` when nobody can say."""
+    agent = recording.header.get("agent")
+    if not agent or "context" not in agent:
+        return None
+    sent = {piece.id for piece in call.pieces}
+    evaluation = evaluation_of(recording, call.iteration)
+    skipped = {} if evaluation is None else {each.id: each.reason for each in evaluation.skipped}
+    return tuple(
+        DroppedUnit(id=piece["id"], reason=skipped.get(piece["id"], "trigger-false"))
+        for piece in agent["context"]
+        if piece["id"] not in sent
+    )
