@@ -1,0 +1,72 @@
+"""Tests of agentfootprint.cli.agents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentfootprint.cli.agents import import_agent, running_their_code
+from agentfootprint.cli.errors import AgentFailedError, AgentNotFoundError, UsageError
+from agentfootprint.explain import NoAgentError
+
+
+def test_the_current_directory_comes_first(desk: Path) -> None:
+    agent = import_agent("refunds:agent")
+
+    assert agent.run_sync("Should order A-1001 be refunded?").text.startswith("Refund APPROVED")  # type: ignore[attr-defined]  # an Agent
+
+
+def test_an_attribute_may_have_dots(desk: Path) -> None:
+    (desk / "shop.py").write_text("import refunds\n", encoding="utf-8")
+
+    assert import_agent("shop:refunds.agent") is import_agent("refunds:agent")
+
+
+@pytest.mark.parametrize("named", ["refunds", "refunds:", ":agent", ""])
+def test_a_name_of_another_form_is_refused(named: str) -> None:
+    with pytest.raises(UsageError, match=r"is no MODULE:ATTRIBUTE\. Write it as in --agent refunds:agent\."):
+        import_agent(named)
+
+
+def test_a_file_name_is_answered_with_the_module_name() -> None:
+    with pytest.raises(UsageError, match=r"names a file\. Name the module: --agent shop\.refunds:agent\."):
+        import_agent("shop/refunds.py:agent")
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("nowhere:agent", r"There is no module 'nowhere' here\."),
+        ("refunds:agnt", r"'refunds' has no 'agnt'\. It has .*agent"),
+        ("refunds:model", r"refunds:model is of type function, not an agent\."),
+        ("refunds:AgentClass", r"refunds:AgentClass is of type type, not an agent\."),
+        ("raising:agent", r"Importing 'raising' raised ZeroDivisionError in raising\.py:1\."),
+        ("needing:agent", r"Importing 'needing' needs the package 'no_such_package_here'\."),
+    ],
+)
+def test_what_can_not_be_imported_is_named(named: str, said: str, desk: Path) -> None:
+    (desk / "raising.py").write_text("1 / 0\n", encoding="utf-8")
+    (desk / "needing.py").write_text("import no_such_package_here\n", encoding="utf-8")
+
+    with pytest.raises(AgentNotFoundError, match=said) as caught:
+        import_agent(named)
+
+    assert caught.value.code == "ERR_AGENT_NOT_FOUND"
+
+
+def test_an_exception_of_the_users_code_is_told_without_its_words() -> None:
+    said = r"The agent raised JSONDecodeError in test_agents\.py:\d+"
+
+    with pytest.raises(AgentFailedError, match=said) as caught, running_their_code():
+        json.loads("secret")
+
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+def test_an_error_of_the_library_passes_as_it_is() -> None:
+    with pytest.raises(NoAgentError), running_their_code():
+        raise NoAgentError

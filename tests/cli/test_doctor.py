@@ -1,0 +1,65 @@
+"""Tests of agentfootprint.cli.doctor."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+
+import pytest
+
+from agentfootprint.cli import doctor
+from tests.cli.commands import afp, widest
+
+
+def test_a_sound_installation_passes_and_says_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    ran = afp("doctor")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"agentfootprint {doctor.installed_version()}\n")
+    for word in ("python", "sqlite", "msgspec", "pydantic", "redis", "postgres", "OPENAI_API_KEY"):
+        assert f"  {word} " in ran.out
+    assert ran.out.endswith("\nOK     everything that is needed is there\n")
+    assert widest(ran.out) <= 80
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_key_only_whether_it_is_set_is_said() -> None:
+    text = afp("doctor", env={"OPENAI_API_KEY": "sk-very-secret"})
+    document = afp("doctor", "--json", env={"OPENAI_API_KEY": "sk-very-secret", "ANTHROPIC_API_KEY": None})
+
+    assert "secret" not in text.out + document.out
+    assert "OPENAI_API_KEY     set\n" in text.out
+    assert document.json["keys"]["OPENAI_API_KEY"] == "set"
+    assert document.json["keys"]["ANTHROPIC_API_KEY"] == "not set"
+    assert document.json["format"] == "agentfootprint.doctor/1"
+    assert document.json["ok"] is True
+
+
+def test_a_missing_package_fails_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == "msgspec":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+
+    ran, document = afp("doctor"), afp("doctor", "--json")
+
+    assert ran.code == 1
+    assert "  msgspec            not installed\n    fix: pip install msgspec\n" in ran.out
+    assert ran.out.endswith("\nFAILED msgspec\n")
+    assert (document.code, document.json["ok"]) == (1, False)
+    assert afp("doctor", "-q").out == "FAILED msgspec\n"
+
+
+def test_a_folder_that_can_not_be_written_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(doctor.tempfile, "NamedTemporaryFile", refuse)
+
+    assert "  this folder        can't be written\n    fix: Go to a folder" in afp("doctor").out
