@@ -24,7 +24,8 @@ SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields|Example|Examples|
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     if config.nav is not None:
-        config.nav.append({"Reference": [{room: f"reference/{room}.md"} for room in rooms()]})
+        pages = [{"Events": "reference/events.md"}, *({room: f"reference/{room}.md"} for room in rooms())]
+        config.nav.append({"Reference": pages})
     return config
 
 
