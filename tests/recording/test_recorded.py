@@ -280,3 +280,13 @@ def test_opening_a_long_recording_and_reading_its_last_call_grows_with_its_lengt
         return best
 
     assert seconds(1000) < 20 * seconds(100)
+
+
+def test_what_a_step_wrote_is_known_in_every_form(recording: Recording, loaded: Recording, wired: Recording) -> None:
+    forms = (recording, loaded, wired)
+    step = recording.calls[-1].step
+
+    wrote = [set(each.writes_of(step) or ()) for each in forms]
+
+    assert wrote[0] == wrote[1] == wrote[2] >= {"llmLatestContent"}
+    assert [each.writes_of("call-llm#999999") for each in forms] == [None, None, None]

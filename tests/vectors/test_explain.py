@@ -10,12 +10,17 @@ import pytest
 
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.explain.ablation import Ablation, ablation_for_suspect, apply_ablations, removable_sources
-from agentfootprint.explain.bisection import MAX_CULPRITS, MAX_PROBES, bisect_culprits
 from agentfootprint.explain.claims import Claim
-from agentfootprint.explain.classic import classic_verdict, is_majority, resolve_samples
-from agentfootprint.explain.costs import assign_cost_verdicts, classify_suspect
-from agentfootprint.explain.hashing import content_hash
-from agentfootprint.explain.influence import (
+from agentfootprint.explain.model import Rate, RunCost, Suspect
+from agentfootprint.explain.reading.missing import Unit, find_dropped_context
+from agentfootprint.explain.reading.snippets import snippet_units
+from agentfootprint.explain.rerunning.bisection import MAX_CULPRITS, MAX_PROBES, bisect_culprits
+from agentfootprint.explain.rerunning.classic import classic_verdict, is_majority, resolve_samples
+from agentfootprint.explain.rerunning.costs import assign_cost_verdicts, classify_suspect
+from agentfootprint.explain.rerunning.probes import AblationRerun, cost_range
+from agentfootprint.explain.rerunning.reruns import rerun_without
+from agentfootprint.explain.scoring.hashing import content_hash
+from agentfootprint.explain.scoring.influence import (
     Evidence,
     InfluenceScore,
     InfluenceSignals,
@@ -24,22 +29,17 @@ from agentfootprint.explain.influence import (
     composite_score,
     structural_proximity,
 )
-from agentfootprint.explain.lexical import score_lexical
-from agentfootprint.explain.missing import Unit, find_dropped_context
-from agentfootprint.explain.model import Rate, RunCost, Suspect
-from agentfootprint.explain.probes import AblationRerun, cost_range
-from agentfootprint.explain.ranking import margin_strategy, ranking_confidence, ratio_strategy
-from agentfootprint.explain.reruns import rerun_without
-from agentfootprint.explain.semantic import (
+from agentfootprint.explain.scoring.lexical import score_lexical
+from agentfootprint.explain.scoring.ranking import margin_strategy, ranking_confidence, ratio_strategy
+from agentfootprint.explain.scoring.semantic import (
     average_relevancy,
     final_answer_similarity,
     persistence,
     score_contrastive,
     score_influence,
 )
-from agentfootprint.explain.snippets import snippet_units
+from agentfootprint.explain.scoring.trajectory import bucket_by_anchors, find_loop_heads
 from agentfootprint.explain.statistics import median, similarity_stats
-from agentfootprint.explain.trajectory import bucket_by_anchors, find_loop_heads
 from agentfootprint.llm import cosine_similarity, mock_embedder
 from tests.vectors.harness import Case, load
 

@@ -11,11 +11,7 @@ if TYPE_CHECKING:
     from agentfootprint.explain.ablation import resolve_ablations as resolve_ablations
     from agentfootprint.explain.ablation import sources_of as sources_of
     from agentfootprint.explain.asking import why as why
-    from agentfootprint.explain.bench import Rerunnable as Rerunnable
-    from agentfootprint.explain.bisection import BisectionResult as BisectionResult
-    from agentfootprint.explain.bisection import bisect_culprits as bisect_culprits
     from agentfootprint.explain.claims import Claim as Claim
-    from agentfootprint.explain.comparators import Comparator as Comparator
     from agentfootprint.explain.errors import AgentChangedError as AgentChangedError
     from agentfootprint.explain.errors import ExplainError as ExplainError
     from agentfootprint.explain.errors import NoAgentError as NoAgentError
@@ -26,14 +22,10 @@ if TYPE_CHECKING:
     from agentfootprint.explain.errors import UnknownSourceError as UnknownSourceError
     from agentfootprint.explain.errors import UnknownStepError as UnknownStepError
     from agentfootprint.explain.errors import UnrecordedCallError as UnrecordedCallError
-    from agentfootprint.explain.evidence import recorded_limits as recorded_limits
     from agentfootprint.explain.explanation import Why as Why
     from agentfootprint.explain.importing.opening import ImportedTrace as ImportedTrace
     from agentfootprint.explain.importing.opening import TraceCounts as TraceCounts
     from agentfootprint.explain.importing.opening import import_trace as import_trace
-    from agentfootprint.explain.missing import DroppedContext as DroppedContext
-    from agentfootprint.explain.missing import Unit as Unit
-    from agentfootprint.explain.missing import find_dropped_context as find_dropped_context
     from agentfootprint.explain.model import ContextBugReport as ContextBugReport
     from agentfootprint.explain.model import CustodyHop as CustodyHop
     from agentfootprint.explain.model import DroppedUnit as DroppedUnit
@@ -42,18 +34,26 @@ if TYPE_CHECKING:
     from agentfootprint.explain.model import Suspect as Suspect
     from agentfootprint.explain.model import Verdict as Verdict
     from agentfootprint.explain.model import VerdictStats as VerdictStats
-    from agentfootprint.explain.probes import AblationRerun as AblationRerun
     from agentfootprint.explain.proof import ProofPlan as ProofPlan
     from agentfootprint.explain.proof import ProofProgress as ProofProgress
     from agentfootprint.explain.proof import ProveOptions as ProveOptions
     from agentfootprint.explain.proof import ToolPolicy as ToolPolicy
-    from agentfootprint.explain.proving import ProofStoppedError as ProofStoppedError
-    from agentfootprint.explain.proving import Rerun as Rerun
-    from agentfootprint.explain.proving import prove as prove
-    from agentfootprint.explain.proving import prove_sync as prove_sync
-    from agentfootprint.explain.proving import rerun as rerun
-    from agentfootprint.explain.proving import rerun_sync as rerun_sync
-    from agentfootprint.explain.ranking import RankingConfidence as RankingConfidence
+    from agentfootprint.explain.reading.evidence import recorded_limits as recorded_limits
+    from agentfootprint.explain.reading.missing import DroppedContext as DroppedContext
+    from agentfootprint.explain.reading.missing import Unit as Unit
+    from agentfootprint.explain.reading.missing import find_dropped_context as find_dropped_context
+    from agentfootprint.explain.rerunning.bench import Rerunnable as Rerunnable
+    from agentfootprint.explain.rerunning.bisection import BisectionResult as BisectionResult
+    from agentfootprint.explain.rerunning.bisection import bisect_culprits as bisect_culprits
+    from agentfootprint.explain.rerunning.comparators import Comparator as Comparator
+    from agentfootprint.explain.rerunning.probes import AblationRerun as AblationRerun
+    from agentfootprint.explain.rerunning.proving import ProofStoppedError as ProofStoppedError
+    from agentfootprint.explain.rerunning.proving import Rerun as Rerun
+    from agentfootprint.explain.rerunning.proving import prove as prove
+    from agentfootprint.explain.rerunning.proving import prove_sync as prove_sync
+    from agentfootprint.explain.rerunning.proving import rerun as rerun
+    from agentfootprint.explain.rerunning.proving import rerun_sync as rerun_sync
+    from agentfootprint.explain.scoring.ranking import RankingConfidence as RankingConfidence
     from agentfootprint.explain.telling import folded as folded
     from agentfootprint.explain.telling import one_line as one_line
     from agentfootprint.explain.telling import proof_summary as proof_summary
@@ -76,12 +76,18 @@ else:
         {
             name: f"agentfootprint.explain.{module}"
             for module, names in {
-                "ablation": ("Ablation", "RemovableSource", "apply_ablations", "resolve_ablations", "sources_of"),
-                "bench": ("Rerunnable",),
-                "bisection": ("BisectionResult", "bisect_culprits"),
+                "ablation": (
+                    "Ablation",
+                    "RemovableSource",
+                    "apply_ablations",
+                    "resolve_ablations",
+                    "sources_of",
+                ),
+                "rerunning.bench": ("Rerunnable",),
+                "rerunning.bisection": ("BisectionResult", "bisect_culprits"),
                 "asking": ("why",),
                 "claims": ("Claim",),
-                "comparators": ("Comparator",),
+                "rerunning.comparators": ("Comparator",),
                 "errors": (
                     "AgentChangedError",
                     "ExplainError",
@@ -95,8 +101,8 @@ else:
                     "UnrecordedCallError",
                 ),
                 "importing.opening": ("ImportedTrace", "TraceCounts", "import_trace"),
-                "missing": ("DroppedContext", "Unit", "find_dropped_context"),
-                "evidence": ("recorded_limits",),
+                "reading.missing": ("DroppedContext", "Unit", "find_dropped_context"),
+                "reading.evidence": ("recorded_limits",),
                 "explanation": ("Why",),
                 "model": (
                     "ContextBugReport",
@@ -108,10 +114,10 @@ else:
                     "Verdict",
                     "VerdictStats",
                 ),
-                "probes": ("AblationRerun",),
+                "rerunning.probes": ("AblationRerun",),
                 "proof": ("ProofPlan", "ProofProgress", "ProveOptions", "ToolPolicy"),
-                "proving": ("ProofStoppedError", "Rerun", "prove", "prove_sync", "rerun", "rerun_sync"),
-                "ranking": ("RankingConfidence",),
+                "rerunning.proving": ("ProofStoppedError", "Rerun", "prove", "prove_sync", "rerun", "rerun_sync"),
+                "scoring.ranking": ("RankingConfidence",),
                 "telling": ("folded", "one_line", "proof_summary", "tell_proof"),
                 "words": (
                     "VERDICT_WORDS",

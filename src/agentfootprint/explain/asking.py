@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentfootprint.explain.evidence import Evidence, Source, Step, call_at, evaluation_of, find_evidence, output_text
 from agentfootprint.explain.explanation import Why
-from agentfootprint.explain.influence import Evidence as Scored
-from agentfootprint.explain.lexical import score_lexical
 from agentfootprint.explain.model import ContextBugReport, DroppedUnit, Suspect
-from agentfootprint.explain.ranking import ranking_confidence
+from agentfootprint.explain.reading.evidence import (
+    Evidence,
+    Source,
+    Step,
+    call_at,
+    evaluation_of,
+    find_evidence,
+    output_text,
+)
+from agentfootprint.explain.scoring.influence import Evidence as Scored
+from agentfootprint.explain.scoring.lexical import score_lexical
+from agentfootprint.explain.scoring.ranking import ranking_confidence
 
 if TYPE_CHECKING:
     from agentfootprint.recording import ModelCall, Recording

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from agentfootprint.explain.board import RecordPool, render_board
-from agentfootprint.explain.evidence import is_imported
-from agentfootprint.explain.lexical import lexical_tokens
+from agentfootprint.explain.reading.evidence import is_imported
+from agentfootprint.explain.running import run_facts, timeline
+from agentfootprint.explain.scoring.lexical import lexical_tokens
 from agentfootprint.explain.telling import unique_tested
 from agentfootprint.trace import compact_json
 
 if TYPE_CHECKING:
-    from agentfootprint.explain.board.shape import Board, Call, Hop, Moment, MomentKind, Proof, Slot, Source, Verdict
+    from agentfootprint.explain.board.shape import Board, Call, Hop, Proof, Slot, Source, Verdict
     from agentfootprint.explain.explanation import Why
     from agentfootprint.explain.model import Verdict as Judged
-    from agentfootprint.recording import ModelCall, Recording, ToolUse
+    from agentfootprint.recording import ModelCall
 
 __all__ = ["board_document", "write_page"]
 
@@ -58,10 +59,10 @@ def board_document(why: Why) -> Mapping[str, Any]:
         ],
         "ranking": _ranking(why),
         "custody": {source["id"]: _custody(why, source["id"]) for source in sources},
-        "timeline": list(_timeline(why.recording)),
+        "timeline": list(timeline(why.recording)),
         "missing": _missing(why),
         "limits": [{"flag": flag.flag, "note": flag.note} for flag in why.honesty_flags],
-        "recording": _facts(why),
+        "recording": run_facts(why),
     }
     if why.recording.user_message is not None:
         document["question"] = why.recording.user_message
@@ -259,35 +260,6 @@ def _custody(why: Why, id: str) -> list[Hop]:
     return cast("list[Hop]", hops)
 
 
-def _timeline(recording: Recording) -> Iterator[Moment]:
-    uses: dict[int | None, list[ToolUse]] = {}
-    for use in recording.tool_uses:
-        uses.setdefault(use.iteration, []).append(use)
-    evaluations = {each.iteration: each for each in recording.evaluations}
-    for call in recording.calls:
-        rules = evaluations.get(call.iteration)
-        if rules is not None:
-            active = f"{len(rules.active)} active"
-            yield _moment(rules.step, "rules", call.iteration, "Rules evaluated", active)
-        fresh: dict[str, int] = {}
-        for piece in call.pieces:
-            if piece.landed_step is not None and piece.first_iteration == call.iteration:
-                fresh[piece.landed_step] = fresh.get(piece.landed_step, 0) + 1
-        for step, count in fresh.items():
-            records = "1 record" if count == 1 else f"{count} records"
-            yield _moment(step, "system", call.iteration, "System prompt composed", f"{records} appended")
-        asked = ", ".join(tool.name for tool in call.tool_calls)
-        said = call.content or (f"asked for {asked}" if asked else "" if call.finished else "did not answer")
-        yield _moment(call.step, "model", call.iteration, "Model called", said)
-        for use in uses.get(call.iteration, ()):
-            title = f"{use.tool_name} returned" if use.ok else f"{use.tool_name} failed"
-            yield _moment(use.step, "tool", call.iteration, title, use.result or "")
-
-
-def _moment(step: str, kind: MomentKind, iteration: int, title: str, text: str) -> Moment:
-    return cast("Moment", {"step": step, "kind": kind, "iteration": iteration, "title": title, "text": text})
-
-
 def _missing(why: Why) -> dict[str, Any]:
     dropped = why.report.dropped
     if dropped is None:
@@ -314,30 +286,3 @@ def _proof(why: Why) -> Proof:
     if alpha is not None:
         made["alpha"] = alpha
     return cast("Proof", made)
-
-
-def _facts(why: Why) -> dict[str, Any]:
-    recording, calls = why.recording, why.recording.calls
-    made: dict[str, Any] = {
-        "runId": recording.run_id,
-        "iterations": calls[-1].iteration if calls else 0,
-        "modelCalls": len(calls),
-        "toolCalls": len(recording.tool_uses),
-        "events": len(recording.events),
-        "clock": {"usable": False, "why": "times are not shown on this page"},
-        "decisionEdges": False,
-    }
-    if not is_imported(recording):  # there reads are inferred, not tracked
-        made["untracked"] = [step.step for step in why.evidence.steps if step.reads_input]
-    last = calls[-1] if calls else None
-    if last is not None and last.model:
-        made["model"] = last.model
-    if last is not None and last.provider:
-        made["provider"] = last.provider
-    usage = [call.usage for call in calls]
-    if usage and all(each is not None and each.known for each in usage):
-        totals = [each.totals() for each in usage if each is not None]
-        made["tokensIn"], made["tokensOut"] = (sum(side) for side in zip(*totals, strict=True))
-    if recording.ended is not None:
-        made["ended"] = recording.ended
-    return made

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from agentfootprint.explain.custody import custody_of
 from agentfootprint.explain.errors import UnknownSourceError
+from agentfootprint.explain.reading.custody import custody_of
 from agentfootprint.explain.telling import tell, tell_custody
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentfootprint.explain.evidence import Evidence, Source
     from agentfootprint.explain.model import (
         ContextBugReport,
         CustodyHop,
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
         Suspect,
     )
     from agentfootprint.explain.proof import ProofPlan
-    from agentfootprint.explain.ranking import RankingConfidence
+    from agentfootprint.explain.reading.evidence import Evidence, Source
+    from agentfootprint.explain.scoring.ranking import RankingConfidence
     from agentfootprint.recording import Recording
 
 __all__ = ["Why"]

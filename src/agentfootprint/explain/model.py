@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 from agentfootprint.explain.ablation import Ablation, SuspectKind, ablation_for_suspect
-from agentfootprint.explain.ranking import RankingConfidence
+from agentfootprint.explain.scoring.ranking import RankingConfidence
 from agentfootprint.explain.statistics import Interval, SimilarityStats, wilson_interval
 from agentfootprint.trace import Value
 

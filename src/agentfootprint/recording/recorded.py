@@ -210,6 +210,13 @@ class Recording:
         """The keys that a step read, in order of first read; empty when it read none or is not on record."""
         return self._source.trail.reads_of(step)
 
+    def writes_of(self, step: str) -> tuple[str, ...] | None:
+        """The keys whose value a step changed; `None` when that is not on record.
+
+        In the wire form it is known for the steps of the top only.
+        """
+        return self._source.trail.writes_of(step)
+
     def value_at(self, key: str, position: int | None = None) -> Value:
         """What a key of the state held after so many commits of `bundles`; O(log n).
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from agentfootprint.explain.evidence import IMPORTED_TURN
 from agentfootprint.explain.importing.conversation import FINAL_ANSWER, QUESTION, Conversation, Turn, stage_ids
+from agentfootprint.explain.reading.evidence import IMPORTED_TURN
 from agentfootprint.trace import build_runtime_stage_id, read_marker, thaw, utf16_length
 
 __all__ = ["IMPORTED", "limits_of", "step_of_answer", "wire_document"]

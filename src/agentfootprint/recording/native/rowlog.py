@@ -234,6 +234,11 @@ class RowLog:
         line = self.commit_of(index)
         return () if line < 0 else self.shape_of(self.row(line)).reads
 
+    def keys_written(self, index: int) -> tuple[str, ...]:
+        """The keys whose value an execution changed, in order of last touch."""
+        line = self.commit_of(index)
+        return () if line < 0 else tuple(key for key, _ in self.shape_of(self.row(line)).ops)
+
     def shape_of(self, row: Raw) -> StepShape:
         """The definition of a line of kind `x`, `c` or `s`."""
         return cast("StepShape", self.definitions[row[1 if row[0] == "x" else 2]])

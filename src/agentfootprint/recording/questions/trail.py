@@ -68,6 +68,10 @@ class Trail(ABC):
         """The keys that a step read, in order of first read; empty for a step that is not known."""
 
     @abstractmethod
+    def writes_of(self, step: str) -> tuple[str, ...] | None:
+        """The keys whose value a step changed in its runtime's state; `None` for a step that is not known."""
+
+    @abstractmethod
     def commit_of(self, mark: Mark) -> int | None:
         """The position of the commit of the step that an event happened in; `None` when it did not commit."""
 
@@ -195,9 +199,18 @@ class JournalTrail(Trail):
 
     def reads_of(self, step: str) -> tuple[str, ...]:
         """As the execution's row says."""
+        execution = self._execution(step)
+        return () if execution is None else tuple(execution.reads)
+
+    def writes_of(self, step: str) -> tuple[str, ...] | None:
+        """As the execution's row says."""
+        execution = self._execution(step)
+        return None if execution is None else tuple(execution.writes)
+
+    def _execution(self, step: str) -> Execution | None:
         index = step.rpartition("#")[2]
         execution = self._journal.execution(int(index)) if index.isascii() and index.isdigit() else None
-        return tuple(execution.reads) if execution is not None and execution.runtime_stage_id == step else ()
+        return execution if execution is not None and execution.runtime_stage_id == step else None
 
     def commit_of(self, mark: Mark) -> int | None:
         """The first commit of the execution."""
@@ -260,10 +273,19 @@ class RowTrail(Trail):
 
     def reads_of(self, step: str) -> tuple[str, ...]:
         """As the line of its commit says."""
+        index = self._index(step)
+        return () if index is None else self._rows.reads_of(index)
+
+    def writes_of(self, step: str) -> tuple[str, ...] | None:
+        """As the line of its commit says."""
+        index = self._index(step)
+        return None if index is None else self._rows.keys_written(index)
+
+    def _index(self, step: str) -> int | None:
         index = step.rpartition("#")[2]
         if not (index.isascii() and index.isdigit()) or not self._rows.knows(int(index)):
-            return ()
-        return self._rows.reads_of(int(index)) if self._rows.step_of(int(index)) == step else ()
+            return None
+        return int(index) if self._rows.step_of(int(index)) == step else None
 
     def commit_of(self, mark: Mark) -> int | None:
         """The first commit of the execution."""

@@ -25,6 +25,7 @@ from agentfootprint.trace import (
     keys_read_from_execution_tree,
     keys_read_from_map,
     payload_of,
+    split_path,
     value_at,
 )
 
@@ -136,6 +137,13 @@ class WireTrail(Trail):
     def reads_of(self, step: str) -> tuple[str, ...]:
         """As the execution tree says."""
         return tuple(self._reads(step))
+
+    def writes_of(self, step: str) -> tuple[str, ...] | None:
+        """As the top log says; what a step inside a mount changed is not looked up."""
+        position = self._first.get(step)
+        if position is None:
+            return None
+        return tuple(dict.fromkeys(split_path(entry.path)[0] for entry in self.log[position].trace))
 
     def commit_of(self, mark: Mark) -> int | None:
         """The first commit of the step."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentfootprint.explain.ablation import Ablation
-from agentfootprint.explain.classic import baseline_stable, is_majority
 from agentfootprint.explain.errors import ExplainError
 from agentfootprint.explain.model import Rate, Suspect
-from agentfootprint.explain.probes import AblationRerun, run_probe
+from agentfootprint.explain.rerunning.classic import baseline_stable, is_majority
+from agentfootprint.explain.rerunning.probes import AblationRerun, run_probe
 from agentfootprint.llm import Embedder
 
 __all__ = ["MAX_CULPRITS", "MAX_PROBES", "BisectionProbe", "BisectionResult", "bisect_culprits"]

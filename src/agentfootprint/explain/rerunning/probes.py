@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from agentfootprint.explain.ablation import Ablation
-from agentfootprint.explain.classic import SAMPLES, resolve_samples
-from agentfootprint.explain.comparators import Comparator, answer_text, change_rule, compare
 from agentfootprint.explain.model import Rate, RunCost, RunCostRange
-from agentfootprint.explain.semantic import text_similarity
+from agentfootprint.explain.rerunning.classic import SAMPLES, resolve_samples
+from agentfootprint.explain.rerunning.comparators import Comparator, answer_text, change_rule, compare
+from agentfootprint.explain.scoring.semantic import text_similarity
 from agentfootprint.explain.statistics import median, similarity_stats
 from agentfootprint.llm import Embedder
 

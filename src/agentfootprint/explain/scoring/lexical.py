@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from agentfootprint.explain.influence import (
+from agentfootprint.explain.scoring.influence import (
     DEFAULT_WEIGHTS,
     PERSISTENCE_THRESHOLD,
     Evidence,

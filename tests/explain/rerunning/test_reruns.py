@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.reruns."""
+"""Tests of agentfootprint.explain.rerunning.reruns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from agentfootprint.explain import Ablation, AblationRerun, Suspect, UnknownSourceError
-from agentfootprint.explain.reruns import rerun_without
+from agentfootprint.explain.rerunning.reruns import rerun_without
 
 VIP = Suspect(kind="injection", step="context#6", injection_id="vip", score=0.8)
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.probes."""
+"""Tests of agentfootprint.explain.rerunning.probes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from agentfootprint.explain import Ablation, AblationRerun
 from agentfootprint.explain.model import RunCost
-from agentfootprint.explain.probes import RunOutcome, cost_range, run_probe
+from agentfootprint.explain.rerunning.probes import RunOutcome, cost_range, run_probe
 from agentfootprint.llm import mock_embedder
 
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.bench."""
+"""Tests of agentfootprint.explain.rerunning.bench."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from agentfootprint import Recording
 from agentfootprint.explain import Ablation, NoAgentError, ProveOptions
-from agentfootprint.explain.bench import Bench
+from agentfootprint.explain.rerunning.bench import Bench
 from tests.explain.desks import APPROVED, Foreign, desk
 
 VIP = (Ablation.injection("vip"),)

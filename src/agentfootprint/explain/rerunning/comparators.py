@@ -16,8 +16,8 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.explain.errors import InvalidComparatorError
-from agentfootprint.explain.lexical import lexical_overlap, lexical_tokens
-from agentfootprint.explain.semantic import embedder_name, text_similarity
+from agentfootprint.explain.scoring.lexical import lexical_overlap, lexical_tokens
+from agentfootprint.explain.scoring.semantic import embedder_name, text_similarity
 from agentfootprint.llm import Embedder
 from agentfootprint.trace import deep_equal, freeze, thaw
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.lexical."""
+"""Tests of agentfootprint.explain.scoring.lexical."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentfootprint.explain.errors import DuplicateIdError, InvalidWeightsError
-from agentfootprint.explain.influence import Evidence, InfluenceWeights
-from agentfootprint.explain.lexical import lexical_overlap, lexical_tokens, score_lexical
+from agentfootprint.explain.scoring.influence import Evidence, InfluenceWeights
+from agentfootprint.explain.scoring.lexical import lexical_overlap, lexical_tokens, score_lexical
 
 
 class Raising:

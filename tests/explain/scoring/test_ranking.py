@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.ranking."""
+"""Tests of agentfootprint.explain.scoring.ranking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentfootprint.errors import ConfigError
-from agentfootprint.explain.ranking import margin_strategy, ranking_confidence, ratio_strategy
+from agentfootprint.explain.scoring.ranking import margin_strategy, ranking_confidence, ratio_strategy
 
 scored = st.lists(st.tuples(st.sampled_from("abcdef"), st.floats(allow_nan=True, allow_infinity=True)), max_size=12)
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.influence."""
+"""Tests of agentfootprint.explain.scoring.influence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfootprint.explain.influence import (
+from agentfootprint.explain.scoring.influence import (
     DEFAULT_WEIGHTS,
     Evidence,
     InfluenceWeights,

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.agreement."""
+"""Tests of agentfootprint.explain.rerunning.agreement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from agentfootprint import Agent, Fact, Mock, Recording, tool
 from agentfootprint.explain import Ablation, AgentChangedError
-from agentfootprint.explain.agreement import check_agent, not_there
+from agentfootprint.explain.rerunning.agreement import check_agent, not_there
 
 VIP = Fact("vip", "Dana is VIP.")
 STYLE = Fact("style", "Be short.")

@@ -1,11 +1,17 @@
-"""Tests of agentfootprint.explain.semantic."""
+"""Tests of agentfootprint.explain.scoring.semantic."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentfootprint.explain.influence import Evidence
-from agentfootprint.explain.semantic import embed_texts, embedder_name, persistence, score_contrastive, score_influence
+from agentfootprint.explain.scoring.influence import Evidence
+from agentfootprint.explain.scoring.semantic import (
+    embed_texts,
+    embedder_name,
+    persistence,
+    score_contrastive,
+    score_influence,
+)
 from agentfootprint.llm import EmbedKind, mock_embedder
 
 

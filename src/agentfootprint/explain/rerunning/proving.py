@@ -16,11 +16,7 @@ from msgspec import UNSET
 from agentfootprint._blocking import blocking_function
 from agentfootprint.errors import ConfigError
 from agentfootprint.explain.ablation import Ablation, resolve_ablations, sources_among
-from agentfootprint.explain.agreement import check_agent, not_there
 from agentfootprint.explain.asking import why
-from agentfootprint.explain.bench import Bench, Outcome, Rerunnable
-from agentfootprint.explain.classic import baseline_stable, classic_verdict
-from agentfootprint.explain.comparators import ChangeRule, change_rule, compare, says
 from agentfootprint.explain.errors import (
     ExplainError,
     NoAgentError,
@@ -31,10 +27,14 @@ from agentfootprint.explain.errors import (
 from agentfootprint.explain.explanation import Why
 from agentfootprint.explain.model import HonestyFlag, Rate, Spent, Suspect, Verdict, VerdictStats
 from agentfootprint.explain.proof import ProofPlan, ProofProgress, ProveOptions, ToolPolicy
+from agentfootprint.explain.rerunning.agreement import check_agent, not_there
+from agentfootprint.explain.rerunning.bench import Bench, Outcome, Rerunnable
+from agentfootprint.explain.rerunning.classic import baseline_stable, classic_verdict
+from agentfootprint.explain.rerunning.comparators import ChangeRule, change_rule, compare, says
 from agentfootprint.explain.sequential import Pair, SequentialRule, SequentialTest, plan_spending
 
 if TYPE_CHECKING:
-    from agentfootprint.explain.comparators import Comparator
+    from agentfootprint.explain.rerunning.comparators import Comparator
     from agentfootprint.recording import Recording
 
 __all__ = ["ProofStoppedError", "Rerun", "Rerunnable", "prove", "prove_sync", "rerun", "rerun_sync"]

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.custody."""
+"""Tests of agentfootprint.explain.reading.custody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.classic."""
+"""Tests of agentfootprint.explain.rerunning.classic."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from agentfootprint.explain.classic import baseline_stable, classic_verdict, is_majority, resolve_samples
 from agentfootprint.explain.model import Rate
+from agentfootprint.explain.rerunning.classic import baseline_stable, classic_verdict, is_majority, resolve_samples
 from agentfootprint.explain.statistics import similarity_stats
 
 

@@ -1,11 +1,11 @@
-"""Tests of agentfootprint.explain.trajectory."""
+"""Tests of agentfootprint.explain.scoring.trajectory."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfootprint.explain.trajectory import bucket_by_anchors, find_loop_heads
+from agentfootprint.explain.scoring.trajectory import bucket_by_anchors, find_loop_heads
 
 steps = st.lists(st.sampled_from(["seed#0", "sf-injection-engine#1", "sf-injection-engine/evaluate#2", "call-llm#3"]))
 

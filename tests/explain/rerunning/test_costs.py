@@ -1,12 +1,12 @@
-"""Tests of agentfootprint.explain.costs."""
+"""Tests of agentfootprint.explain.rerunning.costs."""
 
 from __future__ import annotations
 
 from agentfootprint.explain import Suspect
-from agentfootprint.explain.classic import classic_verdict
-from agentfootprint.explain.costs import assign_cost_verdicts, classify_suspect
 from agentfootprint.explain.model import Rate, RunCost
-from agentfootprint.explain.probes import cost_range
+from agentfootprint.explain.rerunning.classic import classic_verdict
+from agentfootprint.explain.rerunning.costs import assign_cost_verdicts, classify_suspect
+from agentfootprint.explain.rerunning.probes import cost_range
 
 
 def suspect(name: str, *loops: int) -> Suspect:

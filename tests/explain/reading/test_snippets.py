@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.snippets."""
+"""Tests of agentfootprint.explain.reading.snippets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfootprint.explain.snippets import snippet_units
+from agentfootprint.explain.reading.snippets import snippet_units
 from agentfootprint.trace import freeze
 
 anything = st.recursive(

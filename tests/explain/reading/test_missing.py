@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.missing."""
+"""Tests of agentfootprint.explain.reading.missing."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentfootprint.explain.evidence import evaluation_of, is_imported
 from agentfootprint.explain.model import CustodyHop
+from agentfootprint.explain.reading.evidence import evaluation_of, is_imported
 from agentfootprint.trace import compact_json
 
 if TYPE_CHECKING:
-    from agentfootprint.explain.evidence import Source
+    from agentfootprint.explain.reading.evidence import Source
     from agentfootprint.recording import Evaluation, ModelCall, Recording, ToolUse
 
 __all__ = ["custody_of"]

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.comparators."""
+"""Tests of agentfootprint.explain.rerunning.comparators."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from agentfootprint.explain.comparators import change_rule, compare, parse_change, plain_answer, says
 from agentfootprint.explain.errors import InvalidComparatorError
+from agentfootprint.explain.rerunning.comparators import change_rule, compare, parse_change, plain_answer, says
 from agentfootprint.llm import mock_embedder
 
 APPROVED = "Refund APPROVED: Dana Reyes holds VIP tier override status."

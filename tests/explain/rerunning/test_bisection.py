@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.bisection."""
+"""Tests of agentfootprint.explain.rerunning.bisection."""
 
 from __future__ import annotations
 

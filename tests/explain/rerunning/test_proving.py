@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.proving."""
+"""Tests of agentfootprint.explain.rerunning.proving."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from agentfootprint.explain.influence import (
+from agentfootprint.explain.scoring.influence import (
     DEFAULT_WEIGHTS,
     PERSISTENCE_THRESHOLD,
     Evidence,

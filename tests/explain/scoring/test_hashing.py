@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.hashing."""
+"""Tests of agentfootprint.explain.scoring.hashing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfootprint.explain.hashing import content_hash, utf16_units
+from agentfootprint.explain.scoring.hashing import content_hash, utf16_units
 
 
 def test_an_emoji_counts_as_two_units() -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentfootprint.explain.ablation import Ablation, resolve_ablations, sources_among
-from agentfootprint.explain.classic import baseline_stable, classic_verdict, is_majority
 from agentfootprint.explain.model import Rate, Suspect, Verdict
-from agentfootprint.explain.probes import AblationRerun, run_probe
+from agentfootprint.explain.rerunning.classic import baseline_stable, classic_verdict, is_majority
+from agentfootprint.explain.rerunning.probes import AblationRerun, run_probe
 from agentfootprint.explain.words import counted
 from agentfootprint.llm import Embedder
 

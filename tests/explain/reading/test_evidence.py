@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.explain.evidence."""
+"""Tests of agentfootprint.explain.reading.evidence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from agentfootprint import Fact, Limits, Mock, Recording, Steering
-from agentfootprint.explain.evidence import MAX_DEPTH, call_at, evaluation_of, find_evidence, output_text
+from agentfootprint.explain.reading.evidence import MAX_DEPTH, call_at, evaluation_of, find_evidence, output_text
 from agentfootprint.llm import LLMRequest, LLMResponse
 from tests.explain.desks import STYLE, VIP, Counted, desk, failed_recording, long_desk
 

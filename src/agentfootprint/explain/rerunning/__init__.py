@@ -1,0 +1,1 @@
+"""Runs made again: without a source, compared, counted, judged."""

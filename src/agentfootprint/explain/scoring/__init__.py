@@ -1,0 +1,1 @@
+"""How much does a text resemble another, and what does that say of an order?"""
