@@ -121,7 +121,9 @@ def test_a_null_that_was_asked_for_is_told_from_no_value() -> None:
     assert answered(int | None, "none").output_source is None
 
 
-@pytest.mark.parametrize("output", [object(), 5, "Nowhere", asyncio.Lock, Callable], ids=repr)
+@pytest.mark.parametrize(
+    "output", [object(), 5, "Nowhere", asyncio.Lock, Callable], ids=["object", "int", "str", "class", "alias"]
+)
 def test_a_type_without_a_schema_is_refused_where_the_agent_is_made(output: Any) -> None:
     with pytest.raises(ConfigError, match=r"No schema can be made") as caught:
         Agent(Mock("x"), output=output)
