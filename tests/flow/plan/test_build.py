@@ -205,3 +205,27 @@ def test_a_raw_stage_has_no_description_but_its_own() -> None:
     (info,) = built(raw("s")).stages
 
     assert info.description is None
+
+
+def test_a_chart_mounted_in_itself_is_refused_by_name() -> None:
+    inner, outer = Chart("Inner"), Chart("Outer")
+    inner.start(id="i")(nothing)
+    outer.start(id="o")(nothing)
+    inner.mount(outer, id="out")
+    outer.mount(inner, id="in")
+
+    with pytest.raises(ChartBuildError, match=r"'Outer' is mounted inside itself") as caught:
+        outer.build()
+
+    assert caught.value.ids == ("out",)
+
+
+def test_one_chart_may_be_mounted_twice_beside_itself() -> None:
+    _, run = ran(raw("s"), Subflow(INNER, id="first"), Subflow(INNER, id="second"))
+
+    assert steps_of(run.journal) == ["s#0", "first#1", "first/i#2", "second#3", "second/i#4"]
+
+
+def test_something_else_in_place_of_a_part_is_refused_by_its_kind() -> None:
+    with pytest.raises(ChartBuildError, match="a Flow where a part belongs"):
+        built(raw("s"), built(raw("t")))  # pyright: ignore[reportArgumentType]  what a caller may try

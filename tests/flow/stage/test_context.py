@@ -35,7 +35,7 @@ def test_input_and_environment_are_read_by_name_and_cannot_be_changed() -> None:
     def stage(s: State, ctx: StageContext) -> None:
         assert (ctx.args.person.name, ctx.args["person"]["name"], ctx.env.trace) == ("Dana", "Dana", "t")
         assert dict(ctx.args) == {"person": {"name": "Dana"}}
-        with pytest.raises(AttributeError):
+        with pytest.raises(AttributeError, match="'missing' in it; it has person"):
             _ = ctx.args.missing
         inputs: Any = ctx.args
         with pytest.raises((AttributeError, TypeError)):

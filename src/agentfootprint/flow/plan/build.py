@@ -85,10 +85,19 @@ class _Scope:
 class _Builder:
     def __init__(self) -> None:
         self.drafts: list[_Draft] = []
+        self.open: list[PartList] = []
+        """The charts being built, outermost first."""
         self.of: dict[Node, _Draft] = {}
 
     def line(self, chart: PartList, mount: _Draft | None) -> Node:
         """Build the main line of a chart and what hangs on it; gives its first node."""
+        if any(outer is chart for outer in self.open):
+            raise ChartBuildError(
+                f"The chart {chart.name!r} is mounted inside itself, so it would have no end.",
+                fix="Loop back with `loop` to repeat stages, or mount another chart.",
+                ids=() if mount is None else (mount.local_id,),
+            )
+        self.open.append(chart)
         scope = _Scope(chart, mount)
         root: Node | None = None
         if not issubclass(scope.state, State):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
@@ -100,6 +109,7 @@ class _Builder:
             root = root or node
         if root is None:
             raise ChartBuildError(f"The chart {chart.name!r} has no stage.", fix="Give it at least a start stage.")
+        self.open.pop()
         return root
 
     def _added(self, scope: _Scope, part: Part) -> Node | None:
@@ -116,6 +126,11 @@ class _Builder:
         if isinstance(part, Fork):
             self._fork(scope, cursor, part)
             return None
+        if not isinstance(part, (Stage, Pausable, Decider, Selector, Subflow)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            raise ChartBuildError(
+                f"The chart {scope.chart.name!r} has a {type(part).__name__} where a part belongs.",
+                fix="Use Stage, Pausable, Decider, Selector, Fork, Subflow or LoopTo.",
+            )
         node = self._node(scope, part)
         if isinstance(part, (Decider, Selector)):
             self._branches(scope, node, part)

@@ -6,7 +6,7 @@ Everything here works whatever keys the state has; the state itself offers keys 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from agentfootprint.flow.stage.home import Run
 from agentfootprint.flow.stage.traced import TracedHandle, diagnostic
@@ -14,6 +14,8 @@ from agentfootprint.flow.stage.views import unwrapped
 from agentfootprint.trace import ABSENT, FrozenDict, FrozenList, Value, as_object
 
 __all__ = ["Inputs", "StageContext"]
+
+_SHOWN_KEYS: Final = 6
 
 
 class Inputs(Mapping[str, Any]):
@@ -29,8 +31,11 @@ class Inputs(Mapping[str, Any]):
         return Inputs(value) if type(value) is FrozenDict else value
 
     def __getattr__(self, name: str) -> Value:
-        if name.startswith("_") or name not in self._values:
+        if name.startswith("_"):
             raise AttributeError(name)
+        if name not in self._values:
+            known = ", ".join(list(self._values)[:_SHOWN_KEYS]) or "no keys at all"
+            raise AttributeError(f"there is no {name!r} in it; it has {known}", name=name)
         return self[name]
 
     def __iter__(self) -> Iterator[str]:
