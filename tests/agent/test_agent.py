@@ -77,12 +77,38 @@ def test_the_model_string_of_a_vendor_that_is_not_built_is_refused_by_name(spec:
 
 
 def test_an_unknown_model_string_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"'no-such-thing:x' names no vendor"):
+    with pytest.raises(ConfigError, match=r"'no-such-thing' names no vendor"):
         Agent("no-such-thing:x")
 
 
 def test_the_model_string_of_the_mock_names_the_model() -> None:
     assert Agent("mock:mock-1").plan.model == "mock-1"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fix"),
+    [
+        ("agentfootprint.stream.tokenz", r"Did you mean 'agentfootprint\.stream\.token'"),
+        ("agentfootprint.zzzz", r"EVENT_TYPES"),
+    ],
+)
+def test_an_event_type_of_the_library_that_does_not_exist_is_refused(pattern: str, fix: str) -> None:
+    with pytest.raises(ConfigError, match=fix) as caught:
+        Agent(Mock("x")).on(pattern, print)
+
+    assert repr(pattern) in caught.value.problem
+
+
+def test_event_types_of_an_application_may_be_listened_to() -> None:
+    assert Agent(Mock("x")).on("shop.sold", print).active
+
+
+@pytest.mark.parametrize("session_id", [5, "a\nb", "a\x00"], ids=repr)
+def test_a_session_id_that_is_no_line_of_text_is_refused(session_id: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Agent(Mock("x")).run_sync("hi", session_id=session_id)
+
+    assert caught.value.option == "session_id"
 
 
 def test_an_agent_without_a_source_is_another_agent() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 from typing import Any
 
 import pytest
 
 from agentfootprint import Agent, Gates, Limits, LLMMessage, Mock, ToolCall, ToolContext, absent, tool
 from agentfootprint.events import Event
-from agentfootprint.llm import ArgsError, LLMResponse
+from agentfootprint.llm import ArgsError, LLMRequest, LLMResponse
 
 
 @tool
@@ -61,6 +63,62 @@ def test_arguments_that_are_no_json_are_told_to_the_model_and_run_nothing() -> N
     assert "lookup" in answer
     assert "it is cut off" in answer
     assert (result.tool_calls[0].dispatched, result.text) == (False, "I will stop.")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"order_id": math.nan}, "a number that is not finite, at order_id"),
+        ({"order_id": "\ud83d"}, "a text with a lone surrogate, at order_id"),
+    ],
+    ids=["nan", "surrogate"],
+)
+def test_arguments_that_cannot_be_recorded_are_told_to_the_model(given: dict[str, Any], problem: str) -> None:
+    agent = Agent(Mock([Mock.call("lookup", **given), "I will stop."]), tools=[lookup])
+
+    result = agent.run_sync("Go.")
+
+    assert [m.content for m in result.messages if m.role == "tool"] == [
+        f"The arguments of lookup could not be read: {problem}. Call it again with one JSON object."
+    ]
+    assert (result.tool_calls[0].args, result.text) == ({}, "I will stop.")
+
+
+@pytest.mark.parametrize("given", [[1, 2], "secret-text", None], ids=repr)
+def test_arguments_of_another_shape_from_a_provider_of_ones_own_are_told_to_the_model(given: Any) -> None:
+    class Own:
+        name = "own"
+
+        async def complete(self, request: LLMRequest, hooks: Any = None) -> LLMResponse:
+            if request.messages[-1].role == "tool":
+                return LLMResponse("I will stop.")
+            return LLMResponse(tool_calls=(ToolCall("c1", "lookup", given),))
+
+    result = Agent(Own(), tools=[lookup]).run_sync("Go.")
+
+    answer = next(m.content for m in result.messages if m.role == "tool")
+    assert ("could not be read" in answer, "secret-text" in answer, result.text) == (True, False, "I will stop.")
+
+
+def test_a_tool_that_cancels_itself_does_not_stop_the_run() -> None:
+    @tool
+    async def stop() -> None:
+        """Stop. Use it to stop."""
+        raise asyncio.CancelledError
+
+    result = Agent(Mock([Mock.call("stop"), "It stopped."]), tools=[stop]).run_sync("Stop.")
+
+    assert (result.text, result.tool_calls[0].ok) == ("It stopped.", False)
+
+
+def test_an_interrupt_ends_the_run() -> None:
+    @tool
+    async def stop() -> None:
+        """Stop. Use it to stop."""
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Agent(Mock([Mock.call("stop"), "Never."]), tools=[stop]).run_sync("Stop.")
 
 
 def test_too_many_refused_arguments_in_a_row_end_the_run() -> None:

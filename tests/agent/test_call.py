@@ -62,6 +62,20 @@ def others() -> set[asyncio.Task[Any]]:
     return {task for task in asyncio.all_tasks() if task is not current}
 
 
+async def test_half_of_a_surrogate_pair_is_replaced_wherever_a_model_wrote_it() -> None:
+    thought = {"kind": "openai", "summarySteps": ["hm\ud83d"]}
+    last = LLMChunk(token_index=1, content="", done=True, response=LLMResponse("a\ud83d", raw_thinking=thought))
+    heard: list[str] = []
+    agent = Agent(Mock([[LLMChunk(token_index=0, content="a\ud83d"), last]]))
+    agent.on("agentfootprint.stream.token", lambda event: heard.append(event.payload.content))
+    agent.on("agentfootprint.stream.thinking_end", lambda event: heard.append(event.payload.blocks[0].content))
+
+    result = await agent.run("hi")
+
+    assert (result.text, heard) == ("a\ufffd", ["a\ufffd", "hm\ufffd"])
+    assert result.recording.calls[0].content == "a\ufffd"
+
+
 async def test_the_pieces_of_an_answer_arrive_in_order_and_numbered_without_the_empty_ones() -> None:
     provider = Streaming("One ", "", "word", ".", done(LLMResponse("One word.")))
     heard: list[Event[Any]] = []

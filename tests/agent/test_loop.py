@@ -19,6 +19,7 @@ from agentfootprint.llm import LLMChunk, LLMResponse, ProviderRateLimitError, St
         (None, "null"),
         ("", "an empty text"),
         (" \n", "a text of blanks only"),
+        ("\u200b \ufeff\u00a0\u2060", "a text of blanks only"),
         (7, "a number"),
         (True, "a boolean"),
         ([1, 2, 3], "an array of 3"),
@@ -26,7 +27,7 @@ from agentfootprint.llm import LLMChunk, LLMResponse, ProviderRateLimitError, St
         ({"secret": "hunter2", "b": 1}, "an object with keys: secret, b"),
         ({"message": 7}, "a number"),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_what_is_no_message_is_refused_by_its_shape(given: Any, received: str) -> None:
     heard: list[Event[Any]] = []

@@ -32,6 +32,7 @@ def unhinted(order_id):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 
         ({"tools": [5]}, "tools", r"tools\[0\]"),
         ({"tools": [static_tools([lookup])]}, "tools", "source of tools"),
         ({"context": [Fact("a", "A."), [Steering("a", "B.")]]}, "context", "'a'"),
+        ({"tools": [lookup], "context": [Fact("lookup", "A.")]}, "context", "fact 'lookup'.*tool 'lookup'"),
         ({"output": object()}, "output", "No schema"),
         ({"system": None}, "system", "NoneType"),
         ({"id": " "}, "id", "' '"),

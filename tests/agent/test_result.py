@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from agentfootprint import Agent, ConfigError, Fact, Mock, RunOptions, tool
+from agentfootprint import Agent, ConfigError, Fact, Gates, Limits, Mock, ModelSettings, RunOptions, tool
 from agentfootprint.llm import LLMRequest, LLMResponse, Usage
 
 
@@ -74,6 +74,33 @@ def test_why_and_prove_are_asked_of_the_result() -> None:
     assert result.why().mode == "correlational"
     assert [(s.id, s.verdict.verdict) for s in proof.suspects if s.verdict] == [("vip", "confirmed")]
     assert again.answers == ("DECLINED", "DECLINED")
+
+
+def test_re_runs_have_the_options_that_the_run_was_given() -> None:
+    asked: list[tuple[float | None, bool]] = []
+
+    def model(request: LLMRequest) -> str | LLMResponse:
+        answered = request.messages[-1].role == "tool"
+        asked.append((request.temperature, answered))
+        return "Done." if answered else Mock.call("lookup", order_id=7)
+
+    agent = Agent(Mock(model), tools=[lookup], settings=ModelSettings(temperature=0.1, max_tokens=9))
+    result = agent.run_sync(
+        "Go.",
+        settings=ModelSettings(temperature=0.7),
+        limits=Limits(iterations=1, wrap_up=False),
+        gates=Gates(tool_args="off"),
+    )
+    of_run, asked[:] = [*asked], []
+
+    again = result.rerun_sync()
+    whole = agent.run_sync("Go.", limits=Limits(iterations=2)).rerun_sync(tools="live")
+
+    assert (of_run, again.answers) == ([(0.7, False)], ("",))
+    assert asked[0] == (0.7, False)
+    assert [temperature for temperature, _ in asked[1:]] == [0.1] * (len(asked) - 1)
+    assert whole.answers == ("Done.",)
+    assert agent.plan.settings.temperature == 0.1
 
 
 def test_a_recording_does_not_keep_its_agent_alive() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -16,10 +16,12 @@ from agentfootprint.llm import (
     InjectedBy,
     InvalidMessageError,
     LLMMessage,
+    LLMResponse,
     NotDispatched,
     ThinkingBlock,
     ToolCall,
     ToolSchema,
+    whole_text,
 )
 from agentfootprint.trace import FrozenDict, ValueRefusedError, freeze, thaw
 
@@ -124,7 +126,6 @@ def test_a_message_may_be_made_from_another() -> None:
         ("content", lambda: LLMMessage("user", None)),  # pyright: ignore[reportArgumentType]
         ("toolCallId", lambda: LLMMessage("tool", "x", tool_call_id=7)),  # pyright: ignore[reportArgumentType]
         ("toolCalls[]", lambda: LLMMessage("assistant", "", tool_calls=[{"id": "c"}])),  # pyright: ignore[reportArgumentType]
-        ("toolCalls[].args", lambda: ToolCall("c", "t", "{}")),  # pyright: ignore[reportArgumentType]
         ("toolCalls[].id", lambda: ToolCall(None, "t", {})),  # pyright: ignore[reportArgumentType]
         ("thinkingBlocks[].content", lambda: ThinkingBlock("thinking", None)),  # pyright: ignore[reportArgumentType]
     ],
@@ -141,14 +142,74 @@ def test_what_is_no_message_is_refused_by_its_field(field: str, make: Any) -> No
     "make",
     [
         lambda: LLMMessage("user", "\ud800"),
-        lambda: ToolCall("c", "t", {"a": ["\ud800"]}),
-        lambda: ToolCall("c", "t", {"a": float("nan")}),
-        lambda: ToolCall("\udfff", "t", {}),
+        lambda: ThinkingBlock("thinking", "hm", signature="\ud800"),
+        lambda: ToolCall("c", "t", {}, provider_meta={"a": "\ud800"}),
     ],
 )
 def test_what_json_can_not_hold_is_refused_where_it_enters(make: Any) -> None:
     with pytest.raises(ValueRefusedError):
         make()
+
+
+def deep() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(100_000):
+        found = {"a": found}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "problem", "length"),
+    [
+        ({"a": ["\ud800"]}, "a text with a lone surrogate, at a[0]", 0),
+        ({"a": {"b": float("nan")}}, "a number that is not finite, at a.b", 0),
+        ({"\ud800": float("nan")}, "a number that is not finite, at \ufffd", 0),
+        (deep(), "they are nested too deeply", 0),
+        ([1, 2], "they are a list and no object", 0),
+        (7, "they are a number and no object", 0),
+        (True, "they are true or false and no object", 0),
+        (None, "they are null and no object", 0),
+        (object(), "they are something else and no object", 0),
+        ("secret-text", "they are a text and no object", 11),
+    ],
+    ids=lambda part: part if isinstance(part, str) and part.isascii() else "",
+)
+def test_arguments_that_a_model_got_wrong_are_a_fact_about_the_call(given: Any, problem: str, length: int) -> None:
+    call = ToolCall("c", "t", given)
+
+    assert (call.args, call.args_error) == ({}, ArgsError(problem, length))
+    assert msgspec.structs.replace(call, id="d").args_error == call.args_error
+
+
+def test_the_adapter_s_own_words_about_arguments_stay() -> None:
+    told = ArgsError("it ends in the middle", 12, 3)
+
+    assert ToolCall("c", "t", cast("Any", None), args_error=told).args_error == told
+
+
+def test_a_blank_text_of_arguments_is_no_arguments() -> None:
+    call = ToolCall("c", "t", cast("Any", " "))
+
+    assert (call.args, call.args_error) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("plain", "plain"),
+        ("é😀", "é😀"),
+        ("a\ud83d", "a\ufffd"),
+        ("\ude00b", "\ufffdb"),
+        ("\ud83d\ud83dx", "\ufffd\ufffdx"),
+        ("é\ud83d\ude00\ude00", "é😀\ufffd"),
+    ],
+    ids=ascii,
+)
+def test_half_of_a_surrogate_pair_that_a_model_wrote_is_replaced(text: str, whole: str) -> None:
+    assert whole_text(text) == whole
+    assert LLMResponse(text).content == whole
+    assert ThinkingBlock("thinking", text).content == whole
+    assert (ToolCall(text, text, {}).id, ToolCall(text, text, {}).name) == (whole, whole)
 
 
 def test_a_message_without_marks_can_be_a_key() -> None:

@@ -377,8 +377,8 @@ async def test_delays_are_drawn_from_their_span_by_the_seed(monkeypatch: pytest.
 
     monkeypatch.setattr(asyncio, "sleep", note)
     for _ in range(2):
-        await chunks_of(Mock("two words", delay=(0.5, 1.0), chunk_delay=(-1.0, 0.25), seed=5), ask())
-    await chunks_of(Mock("two words", delay=(2.0, 1.0), chunk_delay=-3.0), ask())
+        await chunks_of(Mock("two words", delay=(0.5, 1.0), chunk_delay=(0.0, 0.25), seed=5), ask())
+    await chunks_of(Mock("two words", delay=2.0), ask())
 
     assert waits[:3] == waits[3:6]
     assert 0.5 <= waits[0] <= 1.0
@@ -396,6 +396,10 @@ async def test_delays_are_drawn_from_their_span_by_the_seed(monkeypatch: pytest.
         ("Mock.script", lambda: Mock([ValueError])),  # pyright: ignore[reportArgumentType]
         ("Mock.cursor", lambda: Mock("x", cursor="agent")),  # pyright: ignore[reportArgumentType]
         ("Mock.delay", lambda: Mock("x", delay="1")),  # pyright: ignore[reportArgumentType]
+        ("Mock.delay", lambda: Mock("x", delay=-1)),
+        ("Mock.delay", lambda: Mock("x", delay=(2.0, 1.0))),
+        ("Mock.delay", lambda: Mock("x", delay=float("nan"))),
+        ("Mock.chunk_delay", lambda: Mock("x", chunk_delay=(0.0, float("inf")))),
     ],
 )
 def test_a_mock_that_could_not_answer_is_refused_when_it_is_made(option: str, make: Callable[[], Mock]) -> None:

@@ -20,7 +20,7 @@ from agentfootprint.llm import (
     message_from_wire,
     messages_from_wire,
 )
-from agentfootprint.trace import thaw
+from agentfootprint.trace import ValueRefusedError, thaw
 
 WORD = st.text(max_size=6)
 JSON = st.recursive(
@@ -64,6 +64,13 @@ def test_a_message_is_read_as_itself_and_unknown_keys_are_ignored() -> None:
     assert message_from_wire({"role": "user", "content": "hi", "later": {"x": 1}, "toolCalls": None}) == message
 
 
+def test_a_stored_call_with_arguments_that_json_cannot_hold_is_refused() -> None:
+    call = {"id": "c", "name": "t", "args": {"a": float("nan")}}
+
+    with pytest.raises(ValueRefusedError):
+        message_from_wire({"role": "assistant", "content": "", "toolCalls": [call]})
+
+
 @pytest.mark.parametrize(
     ("field", "raw"),
     [
@@ -75,6 +82,10 @@ def test_a_message_is_read_as_itself_and_unknown_keys_are_ignored() -> None:
         ("toolCalls", {"role": "assistant", "content": "", "toolCalls": "secret-text"}),
         ("toolCalls[]", {"role": "assistant", "content": "", "toolCalls": ["secret-text"]}),
         ("toolCalls[].args", {"role": "assistant", "content": "", "toolCalls": [{"id": "c", "name": "t"}]}),
+        (
+            "toolCalls[].args",
+            {"role": "assistant", "content": "", "toolCalls": [{"id": "c", "name": "t", "args": "x"}]},
+        ),
         ("notDispatched", {"role": "tool", "content": "secret-text", "notDispatched": True}),
         ("thinkingBlocks[].type", {"role": "assistant", "content": "", "thinkingBlocks": [{"type": "x"}]}),
     ],

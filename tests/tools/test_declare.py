@@ -6,6 +6,7 @@ import functools
 import inspect
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -78,15 +79,82 @@ def test_methods_partials_and_callable_objects_become_tools() -> None:
             """Ask."""
             return order_id
 
+    class Desk:
+        """Greets."""
+
+        def __call__(self) -> None: ...
+
     made: list[Tool[..., Any]] = [
         tool(Shop().find),
         tool(name="ask")(Shop()),
         tool(name="find_a", description="Find A.")(functools.partial(Shop().find, order_id="A")),
+        tool(Shop()),
+        tool(Desk()),
+        tool(functools.partial(functools.partial(find), "A")),
+        tool(functools.partial(Desk())),
     ]
 
-    assert [each.name for each in made] == ["find", "ask", "find_a"]
-    assert [each.description for each in made] == ["Find one.", "Ask.", "Find A."]
-    assert [each.binding.is_async for each in made] == [False, True, False]
+    assert [each.name for each in made] == ["find", "ask", "find_a", "Shop", "Desk", "find", "Desk"]
+    assert [each.description for each in made] == [
+        "Find one.",
+        "Ask.",
+        "Find A.",
+        "Ask.",
+        "Greets.",
+        "Find something.",
+        "Greets.",
+    ]
+    assert [each.binding.is_async for each in made] == [False, True, False, True, False, False, False]
+
+
+def test_what_a_partial_gives_is_neither_shown_to_the_model_nor_its_to_choose() -> None:
+    def pay(amount: int, tenant: str) -> str:
+        """Pay."""
+        return f"{tenant} {amount}"
+
+    made = tool(functools.partial(pay, tenant="acme"))
+
+    assert made.input_schema == {
+        "type": "object",
+        "properties": {"amount": {"type": "integer"}},
+        "required": ["amount"],
+        "additionalProperties": False,
+    }
+    assert made(amount=3) == "acme 3"
+
+
+def pages(q: str) -> Iterator[str]:
+    """Find page by page."""
+    yield q
+
+
+async def pages_later(q: str) -> AsyncIterator[str]:
+    """Find page by page."""
+    yield q
+
+
+class Pages:
+    def __call__(self, q: str) -> Iterator[str]:
+        """Find page by page."""
+        yield q
+
+
+@pytest.mark.parametrize("given", [pages, pages_later, Pages(), functools.partial(pages, "x")])
+def test_a_generator_function_is_refused_with_a_way_out(given: Any) -> None:
+    refused = r"is a generator function.*Return a list"
+
+    with pytest.raises(ToolDefinitionError, match=refused):
+        tool(given)
+    with pytest.raises(ToolDefinitionError, match=refused):
+        Tool(given, name="pages", description="Find.", input_schema=QUERY)
+
+
+def test_a_function_that_makes_a_list_of_a_generator_is_a_tool() -> None:
+    @functools.wraps(pages)
+    def listed(q: str) -> list[str]:
+        return list(pages(q))
+
+    assert tool(listed)(q="a") == ["a"]
 
 
 def test_a_tool_with_a_schema_of_its_own_keeps_it_frozen() -> None:

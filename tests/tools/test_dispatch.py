@@ -279,6 +279,34 @@ async def test_cancelling_passes_through_and_cleans_up() -> None:
     assert cleaned == ["call"]
 
 
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_a_cancellation_that_nobody_asked_for_is_a_result(*, in_thread: bool) -> None:
+    cleaned: list[str] = []
+
+    def work(ctx: ToolContext) -> None:
+        ctx.on_teardown(lambda: cleaned.append("call"), scope="call")
+        raise asyncio.CancelledError("the shop gave up")
+
+    async def work_here(ctx: ToolContext) -> None:
+        work(ctx)
+
+    outcome = await run_tool(raw(work if in_thread else work_here))
+
+    assert (outcome.is_error, cleaned) == (True, ["call"])
+    assert outcome.text == "the shop gave up"
+
+
+async def test_what_a_tool_awaits_may_be_cancelled_without_the_run() -> None:
+    async def wait() -> None:
+        asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        asked.cancel()
+        await asked
+
+    outcome = await run_tool(raw(wait, timeout=60))
+
+    assert (outcome.is_error, outcome.text) == (True, "CancelledError")
+
+
 async def test_many_calls_of_one_tool_keep_apart() -> None:
     together = asyncio.Barrier(20)
 

@@ -6,6 +6,8 @@ import dataclasses
 import datetime as dt
 import enum
 import functools
+import sys
+import typing
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -197,6 +199,26 @@ def test_what_cannot_be_offered_is_refused_by_name(call: Callable[..., object], 
     assert (caught.value.tool, caught.value.parameter) == ("lookup", parameter)
     assert "'lookup'" in caught.value.problem
     assert parameter in caught.value.problem
+
+
+def test_a_typed_dict_that_says_too_little_names_the_one_that_does() -> None:
+    class Order(typing.TypedDict):
+        number: int
+
+    def pay(order: list[Order]) -> None: ...
+
+    if sys.version_info >= (3, 12):
+        assert read_parameters(pay, "pay", {}, locals()).required == ("order",)
+        return
+    with pytest.raises(ToolDefinitionError, match=r"Import TypedDict from typing_extensions") as caught:
+        read_parameters(pay, "pay", {}, locals())
+
+    assert "Please use `typing_extensions.TypedDict`" in caught.value.problem
+
+
+def test_a_refused_hint_says_why() -> None:
+    with pytest.raises(ToolDefinitionError, match=r"\(Unable to generate pydantic-core schema for [^)]*Opaque'>\)\."):
+        read_parameters(opaque, "lookup", {}, {})
 
 
 def test_a_builtin_without_a_signature_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Generic, Literal
@@ -15,7 +16,7 @@ from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, R
 from agentfootprint.agent.plan import AgentPlan
 from agentfootprint.context import SystemPrompt
 from agentfootprint.errors import ConfigError
-from agentfootprint.events import Event, EventBus, Subscription
+from agentfootprint.events import EVENT_TYPES, Event, EventBus, Subscription
 from agentfootprint.explain import apply_ablations, resolve_ablations, sources_of
 from agentfootprint.llm import LLMProvider
 from agentfootprint.providers import resolve_provider
@@ -251,7 +252,12 @@ class Agent(Generic[Deps, Out]):
 
         Returns:
             Close it, or use it as a context manager, to stop listening.
+
+        Raises:
+            ConfigError: The type is written as one of the library's, which has none of this name.
+            EventPatternError: Nothing can match the pattern.
         """
+        _check_event_type(pattern)
         bus = self.bus if form == "native" else self.wire_bus
         return bus.on(pattern, listener, once=once)
 
@@ -268,10 +274,22 @@ class Agent(Generic[Deps, Out]):
         known = sources_of(tools=self.plan.tools, context=[piece.to_injection().id for piece in pieces])
         removals = resolve_ablations(specs, known) if specs else ()
         left = apply_ablations(removals, tools=list(self.plan.tools.values()), context=pieces)
-        given: dict[str, Any] = {**self._given, "record": self.record}
-        return Agent[Deps, Out](
-            self.plan.model, provider=self.plan.provider, tools=left.tools, context=left.context, **given
-        )
+        return self._like(left.tools, left.context, {})
+
+    def having(self, *, settings: ModelSettings, limits: Limits, gates: Gates) -> Agent[Deps, Out]:
+        """The same agent with other groups of options: a new description, which nobody listens to.
+
+        Args:
+            settings: Instead of the agent's own.
+            limits: Instead of the agent's own.
+            gates: Instead of the agent's own.
+        """
+        groups = {"settings": settings, "limits": limits, "gates": gates}
+        return self._like(list(self.plan.tools.values()), list(self._pieces()), groups)
+
+    def _like(self, tools: Sequence[Any], context: Sequence[Any], groups: Mapping[str, Any]) -> Agent[Deps, Out]:
+        given: dict[str, Any] = {**self._given, "record": self.record, **groups}
+        return Agent[Deps, Out](self.plan.model, provider=self.plan.provider, tools=tools, context=context, **given)
 
     def _pieces(self) -> Iterable[ContextItem]:
         items = self.plan.context.items
@@ -287,6 +305,21 @@ class Agent(Generic[Deps, Out]):
 
     def __repr__(self) -> str:
         return f"Agent(id={self.id!r}, model={self.plan.model!r})"
+
+
+def _check_event_type(pattern: str) -> None:
+    if "*" in pattern or not pattern.startswith("agentfootprint.") or pattern in EVENT_TYPES:
+        return
+    prefix = "agentfootprint."
+    known = [each.removeprefix(prefix) for each in EVENT_TYPES]
+    near = difflib.get_close_matches(pattern.removeprefix(prefix), known, n=1)
+    raise ConfigError(
+        "on",
+        f"There is no event type {pattern!r}.",
+        fix=f"Did you mean {prefix + near[0]!r}?"
+        if near
+        else "Listen to '*' once to see the types, or read EVENT_TYPES.",
+    )
 
 
 def _provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) -> tuple[LLMProvider, str]:

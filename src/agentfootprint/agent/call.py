@@ -25,6 +25,7 @@ from agentfootprint.llm import (
     ProviderContractError,
     StreamTruncatedError,
     Usage,
+    whole_text,
 )
 from agentfootprint.trace import FrozenList, freeze, utf16_length
 
@@ -124,6 +125,7 @@ async def _ask(scope: RunScope, h: Handle, request: LLMRequest, iteration: int) 
                     fix="Every chunk but the last carries text; the last one (done=True) carries the whole response.",
                 )
             if text:
+                text = whole_text(text)
                 scope.emit(h, Token(iteration=iteration, token_index=len(texts), content=text))
                 texts.append(text)
     finally:  # what the provider holds open is let go now, not when the generator is collected

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from agentfootprint.agent.errors import DeadlineExceededError, InvalidRunInputError
-from agentfootprint.agent.options import RecordOptions, RunOptions, check_group, merged
+from agentfootprint.agent.options import RecordOptions, RunOptions, check_group, check_id, merged
 from agentfootprint.agent.result import ContractUnmet, RunResult, StoppedEarly
 from agentfootprint.agent.scope import RunScope
 from agentfootprint.errors import ConfigError
@@ -35,6 +36,8 @@ __all__ = ["AgentRun"]
 
 _counter = itertools.count(1)
 _SHOWN_KEYS: Final = 6
+_UNSEEN: Final = ("Cc", "Cf")
+"""Categories of characters without a form of their own: controls, and zero-width spaces and joiners."""
 
 
 def _fresh_run_id() -> str:
@@ -50,9 +53,13 @@ def _read_message(runner: str, given: object) -> str:
     message = given
     if isinstance(given, Mapping) and "message" in given:
         message = cast("Mapping[str, object]", given)["message"]
-    if isinstance(message, str) and message.strip():
+    if isinstance(message, str) and any(map(_is_visible, message)):
         return message
     raise InvalidRunInputError(runner, _shape(message))
+
+
+def _is_visible(char: str) -> bool:
+    return char > " " and (char.isalnum() or (not char.isspace() and unicodedata.category(char) not in _UNSEEN))
 
 
 def _shape(value: object) -> str:  # noqa: PLR0911  one answer a kind
@@ -94,10 +101,12 @@ class AgentRun:
         if options is None:
             options = RunOptions()
         check_group("options", options, RunOptions)
+        check_id("session_id", session_id)
         if identity is not None:
             check_group("identity", identity, Identity)
         self._agent = agent
         self._deps = deps
+        self._groups_given = settings is not None or limits is not None or gates is not None
         self.facts = RunFacts(
             run_id=options.run_id or _fresh_run_id(),
             started_at_ms=int(time.time() * 1000),
@@ -259,6 +268,7 @@ class AgentRun:
             ),
             recording=self.recording if self.is_recorded else None,
             deps=self._deps,
+            groups=(scope.settings, scope.limits, scope.gates) if self._groups_given else None,
         )
 
 

@@ -6,13 +6,24 @@ Every group is frozen and checks itself where it is made; a refusal names `group
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Final, Generic, Literal, Self, TypeVar
 
 from agentfootprint.errors import ConfigError
 
-__all__ = ["Gates", "Limits", "ModelSettings", "Output", "RecordOptions", "RunOptions", "check_group", "merged"]
+__all__ = [
+    "Gates",
+    "Limits",
+    "ModelSettings",
+    "Output",
+    "RecordOptions",
+    "RunOptions",
+    "check_group",
+    "check_id",
+    "merged",
+]
 
 Out = TypeVar("Out")
 G = TypeVar("G", bound="ModelSettings | Limits | Gates")
@@ -168,7 +179,7 @@ class RecordOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What belongs to one run.
+    """What belongs to one run; its ids are texts without control characters.
 
     Args:
         run_id: An id of the caller's; without one a fresh id is made.
@@ -185,12 +196,23 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Refuse an empty run id (AGT-15), and ids that are no text."""
         for name in ("run_id", "correlation_id", "trace_id"):
-            value: object = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                found = type(value).__name__
-                raise ConfigError(f"options.{name}", f"options.{name} is a {found}.", fix="Give a text.")
+            check_id(f"options.{name}", getattr(self, name))
         if self.run_id is not None and not self.run_id.strip():
             raise ConfigError("options.run_id", "options.run_id is empty.", fix="Give a text, or leave it out.")
+
+
+def check_id(option: str, given: object) -> None:
+    """Refuse an id that would break a line of a log, or is no text; `None` is no id.
+
+    Raises:
+        ConfigError: Names the option.
+    """
+    if given is None:
+        return
+    if not isinstance(given, str):
+        raise ConfigError(option, f"{option} is of the type {type(given).__name__}.", fix="Give a text.")
+    if not given.isprintable() and any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in given):
+        raise ConfigError(option, f"{option} holds a control character.", fix="Give a text of one line.")
 
 
 _OPTION_OF: Final[Mapping[type, str]] = {ModelSettings: "settings", Limits: "limits", Gates: "gates"}

@@ -30,6 +30,18 @@ def _check_list(option: str, given: object) -> None:
         raise ConfigError(option, f"{option} is a {type(given).__name__}.", fix=f"Write {option}=[...].")
 
 
+def _refuse_shared_ids(tools: Iterable[str], context: ContextPlan) -> None:
+    """A tool and a piece of context are asked for by one name: to leave one out, to prove it, to follow it."""
+    kinds = {piece.id: piece.flavor for piece in context.pieces}
+    for name in tools:
+        if name in kinds:
+            raise ConfigError(
+                "context",
+                f"The {kinds[name]} {name!r} in the context and the tool {name!r} have one name.",
+                fix='Give one of the two another: Fact("...", ...), or @tool(name="...").',
+            )
+
+
 class AgentPlan:
     """The compiled form of one agent; immutable, shared by all its runs."""
 
@@ -77,6 +89,7 @@ class AgentPlan:
         self.output = None if output is None or output.type is str else OutputContract(output.type, output.retries)
         pieces = [*context] if self.output is None else [*context, self.output.injection()]
         self.context = ContextPlan(system, pieces, caching=caching)
+        _refuse_shared_ids(self.tools, self.context)
         schemas = [tool_schema(each) for each in self.tools.values()]
         self.tool_schemas: FrozenList = freeze(schemas)
         self.tool_rows: FrozenList = tool_rows(schemas)

@@ -18,6 +18,7 @@ from agentfootprint.trace import FrozenDict, Value, thaw
 if TYPE_CHECKING:
     from agentfootprint.agent.agent import Agent
     from agentfootprint.agent.ending import EndedBecause
+    from agentfootprint.agent.options import Gates, Limits, ModelSettings
     from agentfootprint.explain import Ablation, Comparator, ProveOptions, Rerun, ToolPolicy, Why
     from agentfootprint.recording import Recording
 
@@ -91,8 +92,10 @@ class RunResult(Generic[Out]):
         contract_unmet: ContractUnmet | None,
         recording: Recording | None,
         deps: object,
+        groups: tuple[ModelSettings, Limits, Gates] | None = None,
     ) -> None:
         self._agent = agent
+        self._groups = groups
         self._value = value
         self._has_value = has_value
         self._recording = recording
@@ -159,6 +162,14 @@ class RunResult(Generic[Out]):
             )
         return self._recording
 
+    def _agent_of_run(self) -> Agent[Any, Out]:
+        """The agent as it was in this run: with the groups of options that the run was given over its own."""
+        if self._groups is not None:
+            settings, limits, gates = self._groups
+            self._agent = self._agent.having(settings=settings, limits=limits, gates=gates)
+            self._groups = None
+        return self._agent
+
     def why(self, *, at: str | None = None, of: str | None = None, reference: Recording | None = None) -> Why:
         """Which context reached the answer, and where each piece came from. Free: reads the record.
 
@@ -199,7 +210,7 @@ class RunResult(Generic[Out]):
 
         return await prove(
             self.recording,
-            agent=self._agent,
+            agent=self._agent_of_run(),
             of=of,
             changed=changed,
             expected=expected,
@@ -226,7 +237,7 @@ class RunResult(Generic[Out]):
 
         return await rerun(
             self.recording,
-            agent=self._agent,
+            agent=self._agent_of_run(),
             without=without,
             samples=samples,
             seed=seed,

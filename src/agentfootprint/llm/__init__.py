@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from agentfootprint.llm.messages import ThinkingBlock as ThinkingBlock
     from agentfootprint.llm.messages import ToolCall as ToolCall
     from agentfootprint.llm.messages import ToolSchema as ToolSchema
+    from agentfootprint.llm.messages import whole_text as whole_text
     from agentfootprint.llm.mock import Mock as Mock
     from agentfootprint.llm.mock import MockScript as MockScript
     from agentfootprint.llm.overflow import context_window_error as context_window_error
@@ -99,7 +100,8 @@ else:
                     "parse_retry_after"
                 ),
                 "messages": (
-                    "ArgsError CallRef InjectedBy LLMMessage NotDispatched Role ThinkingBlock ToolCall ToolSchema"
+                    "ArgsError CallRef InjectedBy LLMMessage NotDispatched Role ThinkingBlock ToolCall ToolSchema "
+                    "whole_text"
                 ),
                 "mock": "Mock MockScript",
                 "overflow": "context_window_error looks_like_context_window_exceeded",

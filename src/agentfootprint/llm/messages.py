@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import force_setattr
 
 from agentfootprint.llm.errors import InvalidMessageError
-from agentfootprint.trace import FrozenDict, JsonObject, Record, freeze
+from agentfootprint.trace import FrozenDict, JsonObject, Record, ValueRefusedError, freeze
 
 __all__ = [
     "ArgsError",
@@ -26,11 +26,13 @@ __all__ = [
     "ThinkingBlock",
     "ToolCall",
     "ToolSchema",
+    "whole_text",
 ]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 _ROLES: Final = frozenset(("system", "user", "assistant", "tool"))
+_NO_ARGS: Final = FrozenDict({})
 
 
 class CallRef(Record, frozen=True, gc=False, rename="camel", omit_defaults=True):
@@ -69,7 +71,7 @@ class ArgsError(Record, frozen=True, gc=False, rename="camel", omit_defaults=Tru
     problem: str
     """What was wrong, without the text."""
     raw_length: int
-    """Characters that arrived."""
+    """Characters that arrived; 0 where only what was parsed from them did."""
     block_index: int | None = None
     """The vendor's index of the block, if it has one."""
 
@@ -83,28 +85,38 @@ class _ToolCall(Record, frozen=True, gc=False, rename="camel", omit_defaults=Tru
 class ToolCall(_ToolCall, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
     """A call that the model proposes.
 
+    Arguments that are no object, or hold what JSON can't, are a fact about this call and no error (DEC-40): a model
+    writes such things, and is told so.
+
     Args:
-        id: The provider's id, kept verbatim; it may repeat and may be empty.
+        id: The provider's id, kept verbatim but for half of a surrogate pair; it may repeat and may be empty.
         name: Name of the tool.
-        args: The arguments; frozen here, a frozen mapping is shared.
+        args: The arguments; frozen here, a frozen mapping is shared. A blank text is `{}` (DEC-12).
         provider_meta: What the vendor wants back with the call, opaque (PRT-8).
-        args_error: Set when the arguments could not be read; `args` is then `{}` and the call is never dispatched.
+        args_error: Set, here or by the caller, when the arguments could not be read; `args` is then `{}` and the call
+            is never dispatched.
 
     Raises:
-        InvalidMessageError: Id or name is no text, or the arguments are no mapping.
-        ValueRefusedError: The arguments hold what JSON can't.
+        InvalidMessageError: Id or name is no text.
+
+    Example:
+        >>> ToolCall("c1", "lookup", {"days": float("nan")}).args_error.problem
+        'a number that is not finite, at days'
     """
 
     provider_meta: Any = UNSET
     args_error: ArgsError | None = None
 
     def __post_init__(self) -> None:
-        _check_text("toolCalls[].id", self.id)
-        _check_text("toolCalls[].name", self.name)
+        if type(self.id) is not str or not self.id.isascii():
+            force_setattr(self, "id", _read_text("toolCalls[].id", self.id))
+        if type(self.name) is not str or not self.name.isascii():
+            force_setattr(self, "name", _read_text("toolCalls[].name", self.name))
         if type(cast("object", self.args)) is not FrozenDict:
-            if not isinstance(self.args, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  models and stores give anything
-                raise InvalidMessageError("toolCalls[].args", "an object")
-            force_setattr(self, "args", freeze(self.args))
+            args, error = _read_args(self.args)
+            force_setattr(self, "args", args)
+            if error is not None and self.args_error is None:
+                force_setattr(self, "args_error", error)
         if self.provider_meta is not UNSET:
             force_setattr(self, "provider_meta", freeze(self.provider_meta))
 
@@ -125,7 +137,8 @@ class ThinkingBlock(Record, frozen=True, gc=False, rename="camel", omit_defaults
     """For the handler that made it; taken off before the block is recorded."""
 
     def __post_init__(self) -> None:
-        _check_text("thinkingBlocks[].content", self.content)
+        if type(self.content) is not str or not self.content.isascii():
+            force_setattr(self, "content", _read_text("thinkingBlocks[].content", self.content))
         if self.signature is not None:
             _check_text("thinkingBlocks[].signature", self.signature)
         if self.provider_meta is not UNSET:
@@ -199,6 +212,57 @@ class LLMMessage(_Message, frozen=True, gc=False, rename="camel", omit_defaults=
             force_setattr(self, "tool_calls", _tuple_of(ToolCall, "toolCalls", self.tool_calls))
         if self.thinking_blocks != ():
             force_setattr(self, "thinking_blocks", _tuple_of(ThinkingBlock, "thinkingBlocks", self.thinking_blocks))
+
+
+def whole_text(text: str) -> str:
+    """The same text with U+FFFD for every half of a surrogate pair, which JSON brings and nothing can keep.
+
+    Two halves that meet, as where a stream was put together, become the character they are.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _read_text(field: str, text: object) -> str:
+    """A text that a model wrote."""
+    if type(text) is not str:
+        raise InvalidMessageError(field, "a text")
+    return whole_text(text)
+
+
+def _read_args(given: object) -> tuple[FrozenDict, ArgsError | None]:
+    """The arguments of a call as they may be kept, and what was wrong with them; never their text."""
+    if isinstance(given, Mapping):
+        try:
+            return freeze(cast("JsonObject", given)), None
+        except ValueRefusedError as refused:
+            return _NO_ARGS, ArgsError(_refusal(refused), 0)
+        except RecursionError:
+            return _NO_ARGS, ArgsError("they are nested too deeply", 0)
+    if isinstance(given, str):
+        return _NO_ARGS, ArgsError("they are a text and no object", len(given)) if given.strip() else None
+    return _NO_ARGS, ArgsError(f"they are {_KINDS.get(type(given), 'something else')} and no object", 0)
+
+
+_KINDS: Final[Mapping[type, str]] = {
+    list: "a list",
+    tuple: "a list",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def _refusal(refused: ValueRefusedError) -> str:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in refused.path).lstrip(".")
+    what = refused.found[:1].lower() + refused.found[1:]
+    return whole_text(f"{what}, at {where}" if where else what)
 
 
 def _check_text(field: str, text: object) -> None:

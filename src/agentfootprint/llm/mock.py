@@ -11,6 +11,7 @@ import asyncio
 import copy
 import inspect
 import itertools
+import math
 import random
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -92,7 +93,7 @@ class Mock:
             request: called each time; if it needs a second positional parameter, that is a `random.Random` made from
             `seed` and the number of the call. Nothing: `"echo: "` and the last thing the user said.
         name: Stands in events and before error messages.
-        delay: Seconds before an answer, or a span to draw from.
+        delay: Seconds before an answer, or a span to draw from, shorter end first.
         chunk_delay: Seconds after each streamed word, or a span to draw from.
         stop_reason: Of answers that state none and call no tool.
         usage: Replaces, count by count, the default of a token for every four characters;
@@ -166,7 +167,8 @@ class Mock:
 
         Args:
             name: Name of the tool.
-            args: Its arguments.
+            args: Its arguments. What JSON can't hold makes them arguments that could not be read, as a model's own
+                would be (DEC-40).
         """
         return LLMResponse(tool_calls=(ToolCall(_UNNUMBERED, name, args),), stop_reason="tool_use")
 
@@ -349,7 +351,13 @@ def _span(option: str, given: float | Span) -> Span:
     low, high = given if isinstance(given, tuple) else (given, given)
     if not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in (low, high)):  # pyright: ignore[reportUnnecessaryIsInstance]  users give anything
         raise ConfigError(option, f"{option} is neither seconds nor a span.", fix="Give 0.5, or (0.1, 0.5).")
-    return max(0.0, float(low)), max(0.0, float(high))
+    if not (0 <= low <= high < math.inf):
+        raise ConfigError(
+            option,
+            f"{option} is {given!r}.",
+            fix="Give seconds of at least 0, or a span whose shorter end comes first: (0.1, 0.5).",
+        )
+    return float(low), float(high)
 
 
 def _words(text: str) -> list[str]:

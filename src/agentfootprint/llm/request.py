@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import force_setattr
 
-from agentfootprint.llm.messages import LLMMessage, ToolCall, ToolSchema
+from agentfootprint.llm.messages import LLMMessage, ToolCall, ToolSchema, whole_text
 from agentfootprint.llm.usage import Usage
 from agentfootprint.trace import Record, thaw
 
@@ -99,7 +99,7 @@ class LLMResponse(_Response, frozen=True, gc=False, kw_only=True):
     """One answer of a model.
 
     Args:
-        content: The text.
+        content: The text; half of a surrogate pair in it becomes U+FFFD.
         tool_calls: The calls the model proposes, in its order; kept as a tuple.
         usage: The vendor's numbers; `None` when it gave none, which is unknown and not free.
         stop_reason: `stop`, `tool_use`, `max_tokens`, `content_filter`, `stop_sequence`, or the vendor's word (PRT-7).
@@ -116,6 +116,8 @@ class LLMResponse(_Response, frozen=True, gc=False, kw_only=True):
     wire_manifest: WireToolManifest | None = None
 
     def __post_init__(self) -> None:
+        if type(self.content) is str and not self.content.isascii():
+            force_setattr(self, "content", whole_text(self.content))
         if type(self.tool_calls) is not tuple:
             force_setattr(self, "tool_calls", tuple(self.tool_calls))
 

@@ -21,6 +21,7 @@ from agentfootprint.llm.messages import (
     ThinkingBlock,
     ToolCall,
 )
+from agentfootprint.trace import JsonObject, freeze
 
 __all__ = ["message_from_wire", "messages_from_wire"]
 
@@ -91,10 +92,13 @@ def _object(source: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
 
 def _call(raw: Mapping[str, Any]) -> ToolCall:
     error = _object(raw, "argsError")
+    args = raw.get("args")
+    if not isinstance(args, Mapping):  # a stored history is no model's reply: it is refused, not made good
+        raise InvalidMessageError("toolCalls[].args", "an object")
     return ToolCall(
         raw.get("id"),  # pyright: ignore[reportArgumentType]  the constructor judges it
         raw.get("name"),  # pyright: ignore[reportArgumentType]  the constructor judges it
-        raw.get("args"),  # pyright: ignore[reportArgumentType]  the constructor judges it
+        freeze(cast("JsonObject", args)),
         provider_meta=raw.get("providerMeta", UNSET),
         args_error=None
         if error is None

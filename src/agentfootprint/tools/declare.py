@@ -6,6 +6,7 @@ once. Everything that can be refused about it is refused here, never at the firs
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +15,13 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from agentfootprint.tools.docs import describe
 from agentfootprint.tools.errors import ToolDefinitionError
-from agentfootprint.tools.signature import Parameters, function_of, injected_parameter, read_parameters
+from agentfootprint.tools.signature import (
+    Parameters,
+    function_of,
+    injected_parameter,
+    is_generator,
+    read_parameters,
+)
 from agentfootprint.trace import FrozenDict, JsonObject, ValueRefusedError, freeze
 
 __all__ = ["Binding", "Tool", "ToolRules", "tool", "tool_from_function"]
@@ -95,6 +102,12 @@ class Tool(Generic[P, R]):
                 f"The tool {self.name!r} has no function to run.",
                 fix="Give a function as the first argument.",
             )
+        if is_generator(self.execute):
+            raise ToolDefinitionError(
+                self.name,
+                f"The tool {self.name!r} is a generator function, and a model reads one result.",
+                fix="Return a list of what it yields.",
+            )
         _check_timeout(self.name, self.timeout)
         self._set("input_schema", _checked_schema(self.name, self.input_schema))
         self._set(
@@ -125,7 +138,7 @@ def tool_from_function(
     Args:
         execute: The function.
         names: Where hints in quotes are looked up beside the function's module.
-        name: Else the function's own.
+        name: Else the function's own, of an object with `__call__` that of its class.
         description: Else the first paragraph of the docstring.
         timeout: As for `Tool`.
         rules: As for `Tool`.
@@ -133,10 +146,10 @@ def tool_from_function(
     Raises:
         ToolDefinitionError: It can't be offered as it is.
     """
-    known_as = name if name is not None else str(getattr(execute, "__name__", ""))
+    known_as = name if name is not None else _name_of(execute)
     unnamed = known_as == "<lambda>"
     _check_text(known_as, "" if unnamed else known_as, "name", 'Give it one: @tool(name="lookup_order").')
-    summary, texts = describe(inspect.getdoc(function_of(execute)))
+    summary, texts = describe(_docstring_of(execute))
     text = description if description is not None else summary
     _check_text(known_as, text, "description", 'Give it a docstring, or write @tool(description="...").')
     parameters = read_parameters(execute, known_as, texts, names)
@@ -151,6 +164,22 @@ def tool_from_function(
     binding = Binding(made.binding.is_async, parameters.injected, parameters, only_scalars=not parameters.adapters)
     object.__setattr__(made, "binding", binding)
     return made
+
+
+def _name_of(call: Callable[..., object]) -> str:
+    while isinstance(call, functools.partial):
+        call = cast("functools.partial[object]", call).func
+    return str(getattr(call, "__name__", type(call).__name__))
+
+
+def _docstring_of(call: Callable[..., object]) -> str | None:
+    """The function's, else that of the class whose objects are called."""
+    while isinstance(call, functools.partial):
+        call = cast("functools.partial[object]", call).func
+    own = function_of(call)
+    if own is type(call).__call__ and own.__doc__ is None:  # getdoc would give what Python says of any __call__
+        return inspect.getdoc(type(call))
+    return inspect.getdoc(own)
 
 
 @overload
@@ -175,7 +204,8 @@ def tool(
     """Make a function a tool: its schema comes from its type hints, its texts from its docstring (TOL-3).
 
     Args:
-        fn: The function, sync or async, also a bound method. Each parameter needs a type hint; one annotated
+        fn: The function, sync or async, also a bound method, a partial (what it gives is not the model's to choose) or
+            an object with `__call__`. Each parameter needs a type hint; one annotated
             `ToolContext` gets the call's context and is not shown to the model. Parameters are described by
             `Annotated[..., Field(description=...)]` or by an `Args:` section of the docstring.
         name: Else the function's name.

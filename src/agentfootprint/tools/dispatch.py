@@ -1,7 +1,8 @@
 """How is one call of a tool checked and run?
 
-Running never raises for what a tool does: an exception of its own is a result (AGT-68). What is no `Exception` (a
-cancellation, a pause, an exit) passes through untouched (AGT-69). Nothing of a call is kept on the tool.
+Running never raises for what a tool does: an exception of its own is a result (AGT-68), and so is a cancellation that
+nobody asked for. What else is no `Exception` (the run's cancellation, a pause, an exit) passes through untouched
+(AGT-69). Nothing of a call is kept on the tool.
 """
 
 from __future__ import annotations
@@ -89,9 +90,11 @@ async def execute_tool(
         outcome = read_failure(returned.failure) if type(returned) is _Raised else read_result(tool.name, returned)
     except Exception as failure:  # noqa: BLE001  the tool's own code, which may raise anything
         outcome = read_failure(failure)
-    except asyncio.CancelledError:
-        await _clean_up(ctx)
-        raise
+    except asyncio.CancelledError as stopped:
+        if _is_cancelled():
+            await _clean_up(ctx)
+            raise
+        outcome = read_failure(stopped)
     except BaseException:  # a pause: what it opened stays open for the answer
         ctx.leave()
         raise
@@ -121,10 +124,19 @@ async def _call_within(tool: Tool[..., Any], kwargs: dict[str, Any], seconds: fl
         raise  # the tool's own
 
 
-class _Raised(msgspec.Struct, frozen=True):
-    """An exception out of a worker thread: neither a future nor a coroutine lets a StopIteration through."""
+def _is_cancelled() -> bool:
+    """Whether this run is being stopped: what a tool awaited may be cancelled, or raise it, without that."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
-    failure: Exception
+
+class _Raised(msgspec.Struct, frozen=True):
+    """An exception out of a worker thread: neither a future nor a coroutine lets a StopIteration through.
+
+    Of a thread, a cancellation can only be the tool's own.
+    """
+
+    failure: BaseException
 
 
 async def _call(execute: Callable[..., Any], kwargs: Mapping[str, Any], *, is_async: bool) -> object:
@@ -137,5 +149,5 @@ async def _call(execute: Callable[..., Any], kwargs: Mapping[str, Any], *, is_as
 def _in_thread(execute: Callable[..., Any], kwargs: Mapping[str, Any]) -> object:
     try:
         return execute(**kwargs)
-    except Exception as failure:  # noqa: BLE001  the tool's own code, which may raise anything
+    except (Exception, asyncio.CancelledError) as failure:  # noqa: BLE001  the tool's own code
         return _Raised(failure)

@@ -74,7 +74,7 @@ class Executed(msgspec.Struct, frozen=True):
     """What the model reads, before any suffix."""
     is_error: bool = False
     """The tool raised, or returned what can't be recorded; an absence is no error (RES-4)."""
-    exception: Exception | None = None
+    exception: BaseException | None = None
     """What the tool raised."""
     refused_path: tuple[str | int, ...] | None = None
     """Where in the result the value stood that can't be recorded."""
@@ -116,7 +116,7 @@ def read_result(tool: str, returned: object) -> Executed:
     return Executed(value, text, status=status, coverage=coverage)
 
 
-def read_failure(failure: Exception) -> Executed:
+def read_failure(failure: BaseException) -> Executed:
     """Read what a tool raised: the model gets the exception's own message (AGT-68)."""
     try:
         text = failure.problem if isinstance(failure, ToolTimeoutError) else str(failure)

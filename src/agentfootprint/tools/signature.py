@@ -21,7 +21,7 @@ from agentfootprint.trace import FrozenDict, ValueRefusedError, freeze, thaw
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["Parameters", "function_of", "injected_parameter", "read_parameters"]
+__all__ = ["Parameters", "function_of", "injected_parameter", "is_generator", "read_parameters"]
 
 _SCALARS: Final[Mapping[type, str]] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WANTED: Final = "Give it the type of what the model should send, as in `order_id: str`."
@@ -57,6 +57,13 @@ def function_of(call: Callable[..., object]) -> Callable[..., object]:
             return inspect.unwrap(call)
         else:
             call = type(call).__call__
+
+
+def is_generator(call: Callable[..., object]) -> bool:
+    """Whether a function gives its values one by one; a wrapper is what it is itself."""
+    return any(
+        inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in (call, type(call).__call__)
+    )
 
 
 def injected_parameter(call: Callable[..., object]) -> str | None:
@@ -97,7 +104,10 @@ def read_parameters(
     hints: dict[str, Any] = {}
     defaults: dict[str, object] = {}
     known = _names_of(call, names)
+    settled = _settled_by_partials(call)
     for name, parameter in _signature(call, tool).parameters.items():
+        if name in settled:  # not the model's to choose, nor to see
+            continue
         hint = _hint(parameter, tool, known)
         if not _is_context(hint):
             hints[name] = hint
@@ -126,6 +136,15 @@ def read_parameters(
         _add_default(properties[name], default)
     schema = _object(properties, required, definitions)
     return Parameters(freeze(schema), injected, scalars, adapters, required)
+
+
+def _settled_by_partials(call: Callable[..., object]) -> frozenset[str]:
+    """The keyword arguments that a partial gives already."""
+    names: set[str] = set()
+    while isinstance(call, functools.partial):
+        names.update(call.keywords)
+        call = cast("functools.partial[object]", call).func
+    return frozenset(names)
 
 
 def _signature(call: Callable[..., object], tool: str) -> inspect.Signature:
@@ -208,13 +227,23 @@ def _adapter(hint: object, tool: str, parameter: str) -> TypeAdapter[Any]:
         adapter = TypeAdapter[Any](cast("type[Any]", hint))
         adapter.json_schema()
     except (PydanticUserError, NameError, TypeError) as refused:
+        fix = "Use str, int, float, bool, list, dict, an Enum, a date, a dataclass or a pydantic model."
+        if isinstance(refused, PydanticUserError) and refused.code == "typed-dict-version":
+            fix = "Import TypedDict from typing_extensions: before Python 3.12, typing's own can't be read."
         raise ToolDefinitionError(
             tool,
-            f"The hint of the parameter {parameter!r} of the tool {tool!r} has no JSON Schema: {hint!r}.",
+            f"The hint of the parameter {parameter!r} of the tool {tool!r} has no JSON Schema: {hint!r}"
+            f"{_reason(refused)}.",
             parameter=parameter,
-            fix="Use str, int, float, bool, list, dict, an Enum, a date, a dataclass or a pydantic model.",
+            fix=fix,
         ) from refused
     return adapter
+
+
+def _reason(refused: Exception) -> str:
+    """The first sentence of what was wrong, in the words of who refused."""
+    text = " ".join(str(getattr(refused, "message", refused)).split())
+    return f" ({text.partition('. ')[0].rstrip('.')})" if text else ""
 
 
 def _object(properties: Mapping[str, Schema], required: tuple[str, ...], definitions: Schema) -> Schema:
