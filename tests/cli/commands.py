@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from agentfootprint.cli.app import app
+from agentfootprint.cli.program import app
 from agentfootprint.explain import display_width
 
 __all__ = ["Ran", "afp", "widest"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +73,53 @@ def test_an_exception_of_the_users_code_is_told_without_its_words() -> None:
 def test_an_error_of_the_library_passes_as_it_is() -> None:
     with pytest.raises(NoAgentError), running_their_code():
         raise NoAgentError
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("./refunds:agent", r"Name the module: --agent refunds:agent\."),
+        ("./shop/refunds.py:agent", r"Name the module: --agent shop\.refunds:agent\."),
+        ("refunds/:agent", r"Name the module: --agent refunds:agent\."),
+        (r"shop\refunds.py:agent", r"Name the module: --agent shop\.refunds:agent\."),
+        (".refunds:agent", r"Name the module: --agent refunds:agent\."),
+        ("../shop/refunds:agent", r"Go to \.\./shop, and name the module: --agent refunds:agent\."),
+        ("/shop/refunds.py:agent", r"Go to /shop, and name the module: --agent refunds:agent\."),
+        (r"C:\shop\refunds.py:agent", r"Go to C:/shop, and name the module: --agent refunds:agent\."),
+    ],
+)
+def test_a_path_is_answered_with_what_to_type(named: str, said: str) -> None:
+    with pytest.raises(UsageError, match=rf"names a file\. {said}"):
+        import_agent(named)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import sys\nsys.exit(3)\n", r"raised SystemExit in leaving\.py:2\."),
+        ("def f(:\n", r"raised SyntaxError in leaving\.py:1\."),
+        ("a = 1\nb = [\n", r"raised SyntaxError in leaving\.py:2\."),
+        ("import json\njson.loads('')\n", r"raised JSONDecodeError in decoder\.py:\d+\."),
+    ],
+)
+def test_a_module_that_ends_the_program_or_is_no_python_is_named(source: str, said: str, desk: Path) -> None:
+    (desk / "leaving.py").write_text(source, encoding="utf-8")
+
+    with pytest.raises(AgentNotFoundError, match=f"Importing 'leaving' {said}"):
+        import_agent("leaving:agent")
+
+
+def test_an_agent_that_ends_the_program_is_told() -> None:
+    with pytest.raises(AgentFailedError, match=r"The agent raised SystemExit in test_agents\.py"), running_their_code():
+        raise SystemExit(3)
+
+
+def test_what_a_process_of_theirs_prints_goes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    with running_their_code():
+        subprocess.run([sys.executable, "-c", "print('theirs')"], check=True)
+        os.write(1, b"to the descriptor\n")
+    os.write(1, b"ours\n")
+
+    out, err = capfd.readouterr()
+    assert out == "ours\n"
+    assert err.split("\n")[:2] == ["theirs", "to the descriptor"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentfootprint.cli import doctor
+from agentfootprint.cli.version import installed_version
 from tests.cli.commands import afp, widest
 
 
@@ -17,7 +18,7 @@ def test_a_sound_installation_passes_and_says_what_is_there(tmp_path: Path, monk
     ran = afp("doctor")
 
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"agentfootprint {doctor.installed_version()}\n")
+    assert ran.out.startswith(f"agentfootprint {installed_version()}\n")
     for word in ("python", "sqlite", "msgspec", "pydantic", "redis", "postgres", "OPENAI_API_KEY"):
         assert f"  {word} " in ran.out
     assert ran.out.endswith("\nOK     everything that is needed is there\n")

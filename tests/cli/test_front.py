@@ -7,6 +7,7 @@ import sys
 import pytest
 import typer
 import typer.main
+from typer.core import TyperGroup
 
 from agentfootprint.cli.front import Command, Front, streams_of
 from agentfootprint.errors import AgentFootprintError
@@ -65,3 +66,18 @@ def test_a_help_text_is_printed_as_it_was_written(capsys: pytest.CaptureFixture[
 def test_the_program_has_one_name_however_it_was_started(capsys: pytest.CaptureFixture[str]) -> None:
     assert program().main(["act"], prog_name="other", standalone_mode=False) == 2
     assert "See agentfootprint act --help." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("moment", ["act", "parse"])
+def test_an_interrupt_is_said_whenever_it_comes(
+    moment: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if moment == "parse":
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(TyperGroup, "make_context", interrupted)
+
+    assert program().main(["act", "interrupt"], standalone_mode=False) == 130
+    assert capsys.readouterr() == ("", "Interrupted.\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentfootprint.cli import streams
+from agentfootprint.cli.errors import FileAccessError
 from agentfootprint.cli.streams import Choices, Streams, read_choices
 
 
@@ -142,3 +144,50 @@ def test_a_reader_that_leaves_ends_the_output_and_not_the_command(tmp_path: Path
 
     assert (writer.wait(), complaints) == (0, b"")
     assert (tmp_path / "done").exists()
+
+
+def test_a_stream_that_is_closed_gets_nothing_and_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    streams_ = Streams(Choices(as_json=True), {})
+
+    streams_.json({"a": 1})
+    Streams(environ={}).say("a result")
+    streams_.complain("an error")
+
+    assert (streams_.is_terminal(), streams_.can_ask(), streams_.width) == (False, False, 80)
+
+
+def test_an_output_that_is_full_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    monkeypatch.setattr(sys, "stderr", Full())
+
+    Streams(environ={}).complain("nobody to tell")
+    with pytest.raises(FileAccessError, match=r"The output can't be written: no space left on device\."):
+        Streams(environ={}).say("a result")
+
+
+EVIL = "a\x1b[2J\x9b\x7f\r\u202e\u200b\u2028\udc80\U000e0001\tb"
+
+
+def test_no_control_character_gets_through(capsys: pytest.CaptureFixture[str]) -> None:
+    Streams(environ={}).complain(f"{EVIL}\n\ud800c")
+
+    assert capsys.readouterr().err == ("a\\x1b[2J\\x9b\\x7f\\x0d\\u202e\\u200b\\u2028\\udc80\\U000e0001\tb\n\\ud800c\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_json_keeps_what_it_escapes(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+
+    Streams(Choices(as_json=True), {}).json({"said": f"{EVIL}Grüße 日本 \U0001f600"})
+
+    written = raw.getvalue().decode(encoding)
+    assert json.loads(written)["said"] == f"{EVIL}Grüße 日本 \U0001f600"
+    assert written.replace("\n", "").isprintable()
+    assert ("日本" in written) is (encoding == "utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfootprint.explain import forbidden_words
+from agentfootprint.explain import Why, forbidden_words
 from tests.cli.commands import afp, widest
 
 PROVE = ("why", "run.json", "--prove", "--agent", "refunds:agent", "--changed", "/APPROVED|DECLINED/")
@@ -313,6 +313,15 @@ agent = refunds.refund_agent(model)
         (["--prove", "--agent", "refunds:nobody"], "ERR_AGENT_NOT_FOUND", "'refunds' has no 'nobody'."),
         (["--prove", "--agent", "refunds:agent", "--tools", "none"], "ERR_USAGE", "replay, stub, live"),
         (["--prove", "--agent", "refunds:agent", "--seconds", "0"], "ERR_USAGE", "--seconds is 0."),
+        (["--prove", "--agent", "refunds:agent", "--seconds", "nan"], "ERR_USAGE", "--seconds is nan."),
+        (["--prove", "--agent", "refunds:agent", "--usd", "nan"], "ERR_USAGE", "--usd is nan."),
+        (["--prove", "--agent", "refunds:agent", "--usd", "inf"], "ERR_USAGE", "--usd is inf."),
+        (
+            ["--prove", "--agent", "refunds:agent", "--usd=-1"],
+            "ERR_USAGE",
+            "fix: Give a number of 0 or more",
+        ),
+        (["--prove", "--agent", "refunds:agent", "--at", "call-llm#18"], "ERR_USAGE", "--at call-llm#18 did not give"),
         (["--prove", "--agent", "refunds:agent", "--reference", "run.json"], "ERR_USAGE", "--reference"),
         (["--prove", "--agent", "refunds:agent", "--expect", "nobody"], "ERR_UNKNOWN_SOURCE", "'nobody'"),
         (["--prove", "--agent", "refunds:agent", "--changed", "/(/"], "ERR_INVALID_COMPARATOR", "pattern"),
@@ -373,3 +382,33 @@ def test_an_imported_run_is_explained_and_can_not_be_proven() -> None:
     assert forbidden_words(asked.out) == []
     assert (proven.code, proven.out) == (2, "")
     assert "This run was imported" in proven.err
+
+
+@pytest.mark.usefixtures("desk")
+def test_an_interrupt_while_the_page_is_written_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Why, "to_html", interrupted)
+
+    ran = afp("why", "run.json", "--html", "why.html")
+
+    assert (ran.code, ran.err) == (130, "Interrupted.\n")
+
+
+def test_an_agent_that_ends_the_program_in_a_re_run_is_told(desk: Path) -> None:
+    (desk / "leaving.py").write_text(LEAVING, encoding="utf-8")
+
+    ran = afp("why", "run.json", "--prove", "--agent", "leaving:agent")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "The agent raised SystemExit in leaving.py:" in ran.err
+
+
+LEAVING = """\
+import sys
+import refunds
+def model(request):
+    sys.exit(0)
+agent = refunds.refund_agent(model)
+"""

@@ -275,13 +275,43 @@ def test_a_classic_proof_has_intervals_too() -> None:
     assert "0-56 %" in tell_proof(proof)
 
 
-def test_a_piece_and_a_tool_of_one_name_keep_a_verdict_each() -> None:
-    def reply(request: LLMRequest) -> str | LLMResponse:
-        if request.tools and not any(message.role == "tool" for message in request.messages):
-            return Mock.call("look_up", what="alpha")
-        return "APPROVED" if request.tools else "DECLINED"
+def test_a_long_list_of_sources_is_begun_and_says_where_the_rest_is() -> None:
+    pieces = [Fact(f"fact-{number}", f"Tea {number} is green.") for number in range(50)]
+    explained = agent("Tea is green.", *pieces).run_sync("What?").why()
 
-    result = Agent(Mock(reply), context=[Fact("look_up", "Dana")], tools=[Counted().tool]).run_sync("Refund?")
+    for whole in (False, True):
+        assert "\n       and 30 more, from 0." in explained.to_text(whole=whole)
+        assert " down; .sources has all\n" in explained.to_text(whole=whole)
+        assert " down; --json has all\n" in explained.to_text(whole=whole, to_prove="agentfootprint why run.json")
+        assert len(explained.to_text(whole=whole).splitlines()) < 70
 
-    told = tell_proof(result.prove_sync(changed=CHANGED))
-    assert ("confirmed" in told, "no effect found" in told) == (True, True)
+
+def test_a_long_list_of_what_was_not_sent_is_begun() -> None:
+    pieces = [Fact(f"fact-{number}", "Tea.", when=lambda _: False) for number in range(50)]
+
+    missing = str(agent("Tea.", VIP, *pieces).run_sync("What?").why()).partition("MISSING")[2]
+
+    assert "fact-19 " in missing
+    assert "fact-20 " not in missing
+    assert " and 30 more." in " ".join(missing.split())
+
+
+def test_a_command_is_broken_between_its_words_as_a_shell_reads_them() -> None:
+    command = "agentfootprint why 'a file with  blanks in its long name.json' --prove --agent MODULE:ATTR"
+
+    told = agent().run_sync("Refund?").why().to_text(to_prove=command, width=60)
+
+    assert told.endswith(
+        "\n  agentfootprint why \\\n    'a file with  blanks in its long name.json' --prove \\\n    --agent MODULE:ATTR"
+    )
+
+
+@pytest.mark.parametrize(("of", "said"), [(["style"], "style"), (None, "any of 2 sources alone")])
+def test_what_was_removed_without_effect_is_named(of: list[str] | None, said: str) -> None:
+    proof = agent("Refund DECLINED.").run_sync("Refund?").prove_sync(of=of, changed=CHANGED)
+
+    assert tell_proof(proof).startswith(f"NOT FOUND  Removing {said} showed no effect.\n")
+
+
+def test_a_label_that_leaves_no_room_ends_too() -> None:
+    assert "".join("".join(folded("a text", 10, start="x" * 12, rest="y" * 12)).split()).endswith("t")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Generator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, cast
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["import_agent", "running_their_code"]
 
 _MISSING: Final = object()
+_OUT: Final = 1
+_ERR: Final = 2
 
 
 def import_agent(named: str) -> Rerunnable:
@@ -34,12 +37,11 @@ def import_agent(named: str) -> Rerunnable:
         UsageError: The name has another form.
         AgentNotFoundError: The module can't be imported, has no such attribute, or it is no agent.
     """
-    module_name, colon, attribute = named.partition(":")
+    module_name, colon, attribute = named.rpartition(":")
     if not colon or not module_name or not attribute:
         raise UsageError(f"--agent {named!r} is no MODULE:ATTRIBUTE.", fix="Write it as in --agent refunds:agent.")
-    if module_name.endswith(".py"):
-        dotted = module_name.removesuffix(".py").replace("/", ".").replace("\\", ".").strip(".")
-        raise UsageError(f"--agent {named!r} names a file.", fix=f"Name the module: --agent {dotted}:{attribute}.")
+    if module_name.endswith(".py") or not all(module_name.split(".")) or "/" in module_name or "\\" in module_name:
+        raise UsageError(f"--agent {named!r} names a file.", fix=_named_as_module(module_name, attribute))
     found = _attribute(_module(module_name), module_name, attribute)
     if not _is_agent(found):
         raise AgentNotFoundError(
@@ -47,6 +49,16 @@ def import_agent(named: str) -> Rerunnable:
             fix="Name the Agent(...) that made the run; in a function, give it a name at the top of the module.",
         )
     return cast("Rerunnable", found)
+
+
+def _named_as_module(path: str, attribute: str) -> str:
+    """What to type instead of the path of a module."""
+    folder, _, name = path.replace("\\", "/").removesuffix(".py").rpartition("/")
+    inside = folder.split("/")
+    if ".." in inside or folder.startswith("/") or path.startswith("/") or ":" in folder:
+        return f"Go to {folder or '/'}, and name the module: --agent {name}:{attribute}."
+    dotted = ".".join(part for part in [*inside, *name.split(".")] if part not in ("", "."))
+    return f"Name the module: --agent {dotted or 'refunds'}:{attribute}."
 
 
 def _is_agent(found: object) -> bool:
@@ -61,7 +73,7 @@ def _module(name: str) -> ModuleType:
         sys.path.insert(0, here)
     importlib.invalidate_caches()
     try:
-        with redirect_stdout(sys.stderr):  # stdout is for the result, whatever the module prints
+        with _stdout_kept_free():
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
@@ -73,12 +85,20 @@ def _module(name: str) -> ModuleType:
         ) from error
     except AgentFootprintError:
         raise  # says by itself what is wrong with the agent
-    except Exception as error:  # user's module: it may raise anything
-        last = traceback.extract_tb(error.__traceback__)[-1]
+    except (Exception, SystemExit) as error:  # user's module: it may raise anything, and may mean to end the program
         raise AgentNotFoundError(
-            f"Importing {name!r} raised {type(error).__name__} in {Path(last.filename).name}:{last.lineno}.",
+            f"Importing {name!r} raised {type(error).__name__}{_place(error)}.",
             fix=f'Mend it until this works: python -c "import {name}".',
         ) from error
+
+
+def _place(error: BaseException) -> str:
+    """Where the user's module failed; for a mistake of syntax where it stands, which no frame says."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" in {Path(error.filename).name}:{error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).exists()]
+    theirs = [frame for frame in frames if Path(frame.filename) not in (Path(__file__), Path(importlib.__file__))]
+    return f" in {Path(theirs[-1].filename).name}:{theirs[-1].lineno}" if theirs else ""
 
 
 def _attribute(module: ModuleType, module_name: str, attribute: str) -> object:
@@ -98,6 +118,37 @@ def _attribute(module: ModuleType, module_name: str, attribute: str) -> object:
 
 
 @contextmanager
+def _stdout_kept_free() -> Generator[None]:
+    """Let everything the user's code prints go to stderr, what it starts as processes of its own too."""
+    with redirect_stdout(sys.stderr), _descriptor_kept_free():
+        yield
+
+
+@contextmanager
+def _descriptor_kept_free() -> Generator[None]:
+    try:
+        _flush()
+        kept = os.dup(_OUT)
+        os.dup2(_ERR, _OUT)
+    except OSError:  # one of the two is closed: there is nothing to keep free, or nowhere to send it
+        yield
+        return
+    try:
+        yield
+    finally:
+        _flush()
+        os.dup2(kept, _OUT)
+        os.close(kept)
+
+
+def _flush() -> None:
+    """What was printed before a change of the descriptor goes to where it was printed."""
+    with suppress(OSError, ValueError):
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+
+
+@contextmanager
 def running_their_code() -> Generator[None]:
     """Keep stdout free of what the user's code prints, and tell its exceptions from a bug of ours.
 
@@ -105,11 +156,11 @@ def running_their_code() -> Generator[None]:
         AgentFailedError: Something outside this package raised.
     """
     try:
-        with redirect_stdout(sys.stderr):
+        with _stdout_kept_free():
             yield
     except AgentFootprintError:
         raise
-    except Exception as error:  # the user's agent may raise anything
+    except (Exception, SystemExit) as error:  # the user's agent may raise anything
         theirs = their_code(error)
         if theirs is None:
             raise

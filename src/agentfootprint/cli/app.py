@@ -1,78 +1,60 @@
-"""The `agentfootprint` command (`afp` is the same): which commands there are."""
+"""How does the command start and end, so that Ctrl-C ends it in order at any moment?
+
+Invariants: nothing that takes time is imported at the top of this module, so that it is imported under the guard; a
+program that was started to ignore Ctrl-C goes on ignoring it.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import atexit
+import os
+import signal
+import sys
 
-import typer
+__all__ = ["main"]
 
-from agentfootprint.cli.demo.command import HELP as DEMO
-from agentfootprint.cli.demo.command import demo
-from agentfootprint.cli.doctor import HELP as DOCTOR
-from agentfootprint.cli.doctor import doctor, installed_version
-from agentfootprint.cli.failing import CANNOT
-from agentfootprint.cli.front import Command, Front, streams_of
-from agentfootprint.cli.importing import HELP as IMPORT
-from agentfootprint.cli.importing import import_file
-from agentfootprint.cli.show import HELP as SHOW
-from agentfootprint.cli.show import show
-from agentfootprint.cli.why import HELP as WHY
-from agentfootprint.cli.why import why
-
-__all__ = ["app", "main"]
-
-HELP: Final = """\
-Usage: agentfootprint [OPTIONS] COMMAND [ARGS]...     (afp is the same)
-
-Find out which piece of context an agent's answer came from.
-
-Start    demo      See it work: a wrong answer traced and proven, offline.
-         doctor    Check this installation. Prints no secrets.
-
-Explain  show      What happened in a recorded run.
-         why       Which context reached the answer; --prove tests it.
-
-Move     import    Open traces of other frameworks.
-
-Options  --json  -q/--quiet  -v/--verbose  --color/--no-color  --version
-Exit     0 done or yes   1 the check says no   2 can't: input or usage
-"""
-
-app = typer.Typer(
-    cls=Front,
-    help=HELP,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    invoke_without_command=True,
-    subcommand_metavar="COMMAND [ARGS]...",
-)
-
-
-@app.callback()
-def front(context: typer.Context, version: Annotated[bool, typer.Option("--version")] = False) -> None:
-    """Find out which piece of context an agent's answer came from."""
-    streams = streams_of(context)
-    if version:
-        streams.give(
-            text=lambda: f"agentfootprint {installed_version()}",
-            line=installed_version,
-            document=lambda: {"format": "agentfootprint.version/1", "version": installed_version()},
-        )
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        streams.complain(context.get_help())
-        raise typer.Exit(CANNOT)
-
-
-app.command("demo", cls=Command, help=DEMO)(demo)
-app.command("doctor", cls=Command, help=DOCTOR)(doctor)
-app.command("show", cls=Command, help=SHOW)(show)
-app.command("why", cls=Command, help=WHY)(why)
-app.command("explain", cls=Command, help=WHY, hidden=True)(why)
-app.command("import", cls=Command, help=IMPORT)(import_file)
+_INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command that was typed, and exit with its code."""
+    listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    try:
+        if listens:
+            signal.signal(signal.SIGINT, _end_now)
+        _start()
+    except KeyboardInterrupt:
+        _end_now()
+    finally:  # all is said and flushed: while the interpreter waits for a thread, or ends, there is nothing to say
+        if listens:
+            signal.signal(signal.SIGINT, _end_in_silence)
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+
+
+def _start() -> None:
+    from agentfootprint.cli.streams import Streams, read_choices
+
+    choices, words = read_choices(sys.argv[1:])
+    if words == ["--version"]:  # asked by scripts again and again: none of the commands is loaded for it
+        from agentfootprint.cli.version import tell_version
+
+        tell_version(Streams(choices))
+        return
+    from agentfootprint.cli.program import app
+
+    if signal.getsignal(signal.SIGINT) is _end_now:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on a command may have a part to show
     app()
+
+
+def _end_now(*_: object) -> None:
+    """End without the interpreter's way of doing so: an exception in the middle of an import may be lost there."""
+    try:
+        if "-qq" not in sys.argv:
+            os.write(2, b"Interrupted.\n")
+    finally:
+        os._exit(_INTERRUPTED)
+
+
+def _end_in_silence(*_: object) -> None:
+    os._exit(_INTERRUPTED)

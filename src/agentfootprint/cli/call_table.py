@@ -47,7 +47,7 @@ class CallRow:
     @property
     def said(self) -> str:
         """What the model did."""
-        asked = [tool.name for tool in self.call.tool_calls]
+        asked = [escaped(tool.name) for tool in self.call.tool_calls]
         if asked:
             return f"asked for {', '.join(asked)}"
         return "answered" if self.call.finished else "did not answer"
@@ -120,7 +120,7 @@ def table_text(rows: Sequence[CallRow], *, width: int, whole: bool) -> str:
     first, middle, last = _parts(rows)
     shown = [*first, *last]
     it_width = max([4, *(len(str(row.call.iteration)) + 2 for row in shown)])
-    longest = max([_STEP_COLUMN, *(len(step) + 2 for row in shown for step in _steps(row))])
+    longest = max([_STEP_COLUMN, *(display_width(step) + 2 for row in shown for step in _steps(row))])
     tokens = max([_TOKENS, *(len(row.tokens) + 2 for row in shown)])
     step_width = min(longest, width - it_width - _NARROWEST - tokens - sum(size for _, size in _RIGHT))
     layout = _Layout(it_width, step_width, tokens, width, whole)
@@ -139,9 +139,9 @@ def _parts(rows: Sequence[CallRow]) -> tuple[Sequence[CallRow], Sequence[CallRow
 
 
 def _steps(row: CallRow) -> Iterator[str]:
-    yield row.call.step
+    yield escaped(row.call.step)
     for use in row.uses:
-        yield use.step
+        yield escaped(use.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,9 @@ class _Layout:
         right = f"{row.tokens} ".rjust(self.tokens)
         right = (right + "".join(cell.rjust(size) for cell, (_, size) in zip(cells, _RIGHT, strict=True))).rstrip()
         start = str(call.iteration).ljust(self.it_width)
-        yield from self._long(start, call.step)
-        start = self._start(start, call.step)
+        step = escaped(call.step)
+        yield from self._long(start, step)
+        start = self._start(start, step)
         said = folded(row.said, self._left + self._middle, start=start, rest=" " * self._left)
         yield said[0] + " " * (self._left + self._middle - display_width(said[0])) + right
         yield from said[1:]
@@ -183,7 +184,7 @@ class _Layout:
             yield from self._use(use)
 
     def _fits(self, step: str) -> bool:
-        return len(step) + 2 <= self.step_width
+        return display_width(step) + 2 <= self.step_width
 
     def _long(self, start: str, step: str) -> Iterator[str]:
         """A step id that is too long for its column has a line of its own, whole."""
@@ -191,19 +192,20 @@ class _Layout:
             yield from folded(step, self.width, start=start, rest=" " * self.it_width)
 
     def _start(self, start: str, step: str) -> str:
-        return start + step.ljust(self.step_width) if self._fits(step) else " " * self._left
+        return start + step + " " * (self.step_width - display_width(step)) if self._fits(step) else " " * self._left
 
     def _use(self, use: ToolUse) -> Iterator[str]:
         blank = " " * self.it_width
-        yield from self._long(blank, use.step)
-        start = self._start(blank, use.step)
+        step, name = escaped(use.step), escaped(use.tool_name)
+        yield from self._long(blank, step)
+        start = self._start(blank, step)
         args = escaped(compact_json(use.args))
         end = f" -> {_came_to(use)}"
         if not self.whole:
-            room = self.width - self._left - display_width(use.tool_name) - len(end) - 2
+            room = self.width - self._left - display_width(name) - len(end) - 2
             if display_width(args) > room:
                 args = quoted(args, max(5, room) + 2)[1:-1]
-        yield from folded(f"{use.tool_name}({args}){end}", self.width, start=start, rest=" " * self._left)
+        yield from folded(f"{name}({args}){end}", self.width, start=start, rest=" " * self._left)
 
 
 def _came_to(use: ToolUse) -> str:
@@ -219,7 +221,7 @@ def _summary(rows: Sequence[CallRow], width: int) -> list[str]:
     """One line for a block of calls: how many, which tools, and what changed."""
     tools = Counter(use.tool_name for row in rows for use in row.uses)
     changes = Counter(name for row in rows for name in row.changed)
-    used = ", ".join(f"{name} {count:,}" for name, count in tools.most_common()) or "none"
+    used = ", ".join(f"{escaped(name)} {count:,}" for name, count in tools.most_common()) or "none"
     changed = ", ".join(
         f"{name} {'every call' if count == len(rows) else 'in ' + counted(count, 'call')}"
         for name, count in changes.items()

@@ -16,9 +16,10 @@ import typer
 
 from agentfootprint.cli.failing import SAYS_NO
 from agentfootprint.cli.front import streams_of
+from agentfootprint.cli.version import installed_version
 from agentfootprint.explain import folded
 
-__all__ = ["HELP", "Check", "doctor", "installed_version"]
+__all__ = ["HELP", "Check", "doctor"]
 
 HELP: Final = """\
 Usage: agentfootprint doctor [OPTIONS]
@@ -66,14 +67,6 @@ def doctor(context: typer.Context) -> None:
     )
     if bad:
         raise typer.Exit(SAYS_NO)
-
-
-def installed_version() -> str:
-    """The version of this package that is installed."""
-    try:
-        return importlib.metadata.version("agentfootprint")
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown: not installed as a package"
 
 
 def _python() -> Check:

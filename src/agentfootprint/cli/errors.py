@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable
 
 from agentfootprint.errors import AgentFootprintError
@@ -58,6 +60,11 @@ class AgentFailedError(CliError):
         )
 
 
+def _pasteable(step: str) -> str:
+    """A step id as a shell reads it back; `#` begins a comment only where a word begins."""
+    return step if re.fullmatch(r"[\w/.-][\w/.#-]*", step, re.ASCII) else shlex.quote(step)
+
+
 class NotACallError(CliError, LookupError):
     """The step asked about is there, and it is no model call; `known` are those that are."""
 
@@ -69,7 +76,8 @@ class NotACallError(CliError, LookupError):
         self.where = where
         super().__init__(
             f"The step {step!r} is no model call, so it gave no answer.",
-            fix=f"Use one of {', '.join(self.known[-3:])}. What it did: agentfootprint show {where} {step}.",
+            fix=f"Use one of {', '.join(self.known[-3:])}. "
+            f"What it did: agentfootprint show {shlex.quote(where)} {_pasteable(step)}.",
         )
 
 

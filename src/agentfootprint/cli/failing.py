@@ -129,7 +129,7 @@ def _short(filename: str) -> str:
     return Path(filename).name
 
 
-def their_code(error: Exception) -> tuple[str, str] | None:
+def their_code(error: BaseException) -> tuple[str, str] | None:
     """Whether an exception comes from code of the user's: its type, and `file:line`; `None` for a bug of ours.
 
     The innermost frame that belongs to either side decides; the standard library and installed packages are neither.

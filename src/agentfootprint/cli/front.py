@@ -7,7 +7,8 @@ options its command really has.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import typer
@@ -19,6 +20,15 @@ from agentfootprint.cli.streams import Streams, read_choices
 __all__ = ["Command", "Front", "streams_of"]
 
 PROGRAM = "agentfootprint"
+
+
+@contextmanager
+def _interrupts_said(streams: Streams) -> Generator[None]:
+    """Say that the command was interrupted, while it can still be told from a command that says so itself."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise typer.Exit(report_failure(streams, error)) from error
 
 
 class Command(TyperCommand):
@@ -37,6 +47,16 @@ class Front(TyperGroup):
         """The overview of the commands."""
         del ctx
         return (self.help or "").rstrip()
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  as the base has it
+        """Run the command; the base would end it without a word when it is interrupted."""
+        with _interrupts_said(ctx.obj):
+            return super().invoke(ctx)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  as the base has it
+        """Read the words of the command line, which imports much; interrupted, say so."""
+        with _interrupts_said(extra["obj"]):
+            return super().make_context(*args, **extra)
 
     def main(
         self,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from agentfootprint.cli.front import streams_of
-from agentfootprint.cli.reading import check_file, check_target, writing
-from agentfootprint.explain import counted, folded
+from agentfootprint.cli.reading import check_file, check_target, pasteable, writing
+from agentfootprint.errors import AgentFootprintError
+from agentfootprint.explain import counted, escaped, folded
 
 if TYPE_CHECKING:
     from agentfootprint.explain import ImportedTrace
@@ -44,7 +45,11 @@ def import_file(
     streams = streams_of(context)
     check_file(file)
     check_target(to)
-    trace = import_trace(file)
+    try:
+        trace = import_trace(file)
+    except AgentFootprintError as error:
+        error.fix = error.fix.replace(f"agentfootprint why {file}", f"agentfootprint why {pasteable(file)}")
+        raise
     with writing(to):
         trace.recording.save(to, form="native" if trace.recording.native else "wire")
     streams.give(
@@ -52,15 +57,15 @@ def import_file(
         line=lambda: f"{to}: {_held(trace)}, {trace.format}",
         document=lambda: _document(trace, to),
     )
-    streams.note(f"NEXT    agentfootprint why {to}")
+    streams.note(f"NEXT    agentfootprint why {pasteable(to)}")
 
 
 def _told(trace: ImportedTrace, to: Path, width: int) -> str:
     read = f"{counted(trace.counts.messages, 'message')}, {trace.format}"
-    lines = folded(read, width, start="READ    ", rest=" " * _LABEL)
-    lines += folded(_held(trace), width, start=f"WROTE   {to}: ", rest=" " * _LABEL)
+    lines = folded(escaped(read), width, start="READ    ", rest=" " * _LABEL)
+    lines += folded(escaped(f"{to}: {_held(trace)}"), width, start="WROTE   ", rest=" " * _LABEL)
     for number, limit in enumerate(trace.limits):
-        lines += folded(limit, width, start=("" if number else "LIMITS").ljust(_LABEL), rest=" " * _LABEL)
+        lines += folded(escaped(limit), width, start=("" if number else "LIMITS").ljust(_LABEL), rest=" " * _LABEL)
     return "\n".join(lines)
 
 

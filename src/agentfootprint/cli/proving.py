@@ -22,8 +22,11 @@ from agentfootprint.explain import (
     VERDICT_WORDS,
     ProofStoppedError,
     counted,
+    display_width,
+    escaped,
     folded,
     money_text,
+    quoted,
     rate_text,
     seconds_text,
 )
@@ -117,7 +120,7 @@ def plan_text(plan: ProofPlan, *, width: int) -> str:
         ("cached", f"{plan.cached} of {counted(plan.at_most.runs, 're-run')}"),
     )
     for name, said in rows:
-        lines += folded(said, width, start=f"       {name:<10}", rest=" " * 17)
+        lines += folded(escaped(said), width, start=f"       {name:<10}", rest=" " * 17)
     return "\n".join(lines)
 
 
@@ -215,11 +218,10 @@ def settled_text(progress: ProofProgress) -> str | None:
     """`settled lookup_order: no effect found, 0 of 4 (0-49 %)`; `None` while it runs."""
     if progress.state == "running":
         return None
+    source = escaped(progress.source)
     if progress.verdict is None:
-        return f"not tested {progress.source}: a limit was reached"
-    return (
-        f"settled {progress.source}: {VERDICT_WORDS[progress.verdict]}, {rate_text(progress.flips, progress.samples)}"
-    )
+        return f"not tested {source}: a limit was reached"
+    return f"settled {source}: {VERDICT_WORDS[progress.verdict]}, {rate_text(progress.flips, progress.samples)}"
 
 
 @dataclass(slots=True)
@@ -257,9 +259,12 @@ class Board:
 
     def _row(self, name: str, width: int) -> str:
         progress = self.latest[name]
-        column = min(max(map(len, self.plan.sources)), 28)
-        shown = name if len(name) <= column else name[: column - 3] + "..."
-        start = f"       {shown:<{column}}   changed {progress.flips} of {progress.samples}   "
+        column = min(max(display_width(escaped(source)) for source in self.plan.sources), 28)
+        shown = escaped(name)
+        if display_width(shown) > column:
+            shown = f"{quoted(name, column + 2)[1:-4]}..."
+        shown += " " * (column - display_width(shown))
+        start = f"       {shown}   changed {progress.flips} of {progress.samples}   "
         if progress.state == "settled":
             end = "settled"
         elif progress.state == "not-tested":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator
+import shlex
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 from agentfootprint.cli.errors import FileAccessError
 
 if TYPE_CHECKING:
+    from agentfootprint.explain import UnknownStepError
     from agentfootprint.recording import Recording
 
-__all__ = ["check_file", "check_target", "kilobytes", "open_recording", "writing"]
+__all__ = ["check_file", "check_target", "kilobytes", "open_recording", "pasteable", "unknown_step", "writing"]
 
 
 def check_file(path: Path) -> None:
@@ -46,10 +48,40 @@ def open_recording(path: Path) -> Recording:
         FileAccessError: The file can't be read.
         UnsupportedRecordingFormatError: It is no recording, is cut off, or comes from a newer version.
     """
-    from agentfootprint.recording import Recording
+    from agentfootprint.recording import NotARecordingError, Recording, UnsupportedRecordingFormatError
 
     check_file(path)
-    return Recording.load(path)
+    try:
+        return Recording.load(path)
+    except UnsupportedRecordingFormatError as error:
+        if error.where is None:
+            raise
+        typed, fix = str(path), error.fix
+        if isinstance(error, NotARecordingError) and "agentfootprint import" in fix:
+            to = "imported.json" if path.name == "run.json" else "run.json"  # never onto the file itself
+            fix = (
+                "Write one with result.recording.save(...), or convert a trace with "
+                f"agentfootprint import {pasteable(path)} --to {to}."
+            )
+        problem = error.problem
+        if problem.startswith(f"{error.where} "):
+            problem = typed + problem[len(error.where) :]
+        kind = NotARecordingError if isinstance(error, NotARecordingError) else UnsupportedRecordingFormatError
+        raise kind(problem, fix=fix, where=typed) from error
+
+
+def pasteable(path: Path) -> str:
+    """The path as a shell reads it back, for a command in the output."""
+    return shlex.quote(str(path))
+
+
+def unknown_step(step: str, known: Iterable[str], *, where: str) -> UnknownStepError:
+    """The refusal of a step that is not there, with the file in its command as a shell reads it back."""
+    from agentfootprint.explain import UnknownStepError
+
+    error = UnknownStepError(step, known, where=where)
+    error.fix = error.fix.replace(f"show {where} ", f"show {shlex.quote(where)} ")
+    return error
 
 
 def check_target(path: Path) -> None:

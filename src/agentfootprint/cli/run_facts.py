@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from agentfootprint.explain import counted, escaped, folded, recorded_limits, seconds_text
+from agentfootprint.explain import counted, display_width, escaped, folded, recorded_limits, seconds_text
 
 if TYPE_CHECKING:
     from agentfootprint.events import Event
@@ -90,7 +90,7 @@ def record_text(recording: Recording, *, width: int) -> str:
 
 def _completeness(recording: Recording) -> str:
     if recording.ended is not None:
-        return f"yes, the run ended ({recording.ended})"
+        return f"yes, the run ended ({escaped(str(recording.ended))})"
     return "no, the end is not on record" if recording.native else "not stated (no envelope)"
 
 
@@ -98,10 +98,10 @@ def _joined(parts: Sequence[str], gap: str, width: int) -> list[str]:
     """Parts beside one another, and below where the line ends."""
     lines: list[str] = []
     for part in parts:
-        if lines and len(lines[-1]) + len(gap) + len(part) <= width:
+        if lines and display_width(lines[-1] + gap + part) <= width:
             lines[-1] += gap + part
         else:
-            lines.append(part)
+            lines += folded(part, width)
     return lines
 
 
@@ -136,11 +136,12 @@ def events_text(events: Sequence[tuple[int, Event[Any]]], *, width: int) -> str:
         events: The events with their numbers, in order.
         width: Columns.
     """
-    short = [event.type.removeprefix("agentfootprint.") for _, event in events]
-    type_width = max(map(len, short), default=0) + 2
+    short = [escaped(event.type.removeprefix("agentfootprint.")) for _, event in events]
+    type_width = min(max(map(display_width, short), default=0), width // 2) + 2
     lines: list[str] = []
     for (number, event), name in zip(events, short, strict=True):
         meta = event.meta
-        start = f"{number:>5}  {meta.run_offset_ms:>8,} ms  {name:<{type_width}}"
-        lines += folded(escaped(meta.runtime_stage_id), width, start=start, rest=" " * len(start))
+        start = f"{number:>5}  {meta.run_offset_ms:>8,} ms  "
+        said = f"{name:<{type_width}}{escaped(meta.runtime_stage_id)}"
+        lines += folded(said, width, start=start, rest=" " * min(len(start) + type_width, width // 2))
     return "\n".join(lines)

@@ -17,7 +17,7 @@ from agentfootprint.cli.reading import open_recording
 from agentfootprint.cli.run_facts import events_text, record_text, run_document, run_line, run_text
 from agentfootprint.cli.steps import find_step, request_text, step_text, steps_of, tree_text
 from agentfootprint.events import encode_event
-from agentfootprint.explain import counted
+from agentfootprint.explain import counted, escaped
 
 if TYPE_CHECKING:
     from agentfootprint.cli.streams import Streams
@@ -138,7 +138,7 @@ def _show_step(streams: Streams, recording: Recording, step: str, *, where: str,
         wire = {"format": "agentfootprint.step/1", **facts.to_wire()}
         return wire if call is None or not prompt else {**wire, "request": _request_document(call)}
 
-    streams.give(text=text, line=lambda: f"{facts.line.step}  {facts.line.name}", document=document)
+    streams.give(text=text, line=lambda: escaped(f"{facts.line.step}  {facts.line.name}"), document=document)
 
 
 def _request_document(call: ModelCall) -> dict[str, Any]:

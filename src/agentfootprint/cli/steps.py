@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from agentfootprint.explain import UnknownStepError, counted, display_width, escaped, folded, quoted
+from agentfootprint.cli.reading import unknown_step
+from agentfootprint.explain import counted, display_width, escaped, folded, quoted
 from agentfootprint.trace import PATH_DELIMITER, CommitBundle, as_bundle, compact_json, payload_of, summarize_value
 
 if TYPE_CHECKING:
+    from agentfootprint.llm import ToolCall
     from agentfootprint.recording import ModelCall, Recording
 
 __all__ = ["StepFacts", "StepLine", "find_step", "request_text", "step_text", "steps_of", "tree_text"]
@@ -103,7 +105,7 @@ def find_step(recording: Recording, step: str, *, where: str) -> StepFacts:
         line = StepLine(0, step, commits[0].stage)
     if line is None:
         known = [each.step for each in lines] or [call.step for call in recording.calls]
-        raise UnknownStepError(step, known, where=where)
+        raise unknown_step(step, known, where=where)
     call = next((each for each in recording.calls if each.step == step), None)
     return StepFacts(line=line, reads=tuple(recording.reads_of(step)), commits=commits, call=call)
 
@@ -130,23 +132,24 @@ def step_text(facts: StepFacts, *, width: int, whole: bool = False) -> str:
         width: Columns.
         whole: Whether a text it wrote is shown whole instead of cut with `...`.
     """
-    lines = [f"{facts.line.step}   {escaped(facts.line.name)}"]
+    lines = [escaped(f"{facts.line.step}   {facts.line.name}")]
     call = facts.call
     if call is not None:
         lines += ["", *_call_lines(call, width)]
     reads = ", ".join(facts.reads) if facts.reads else "nothing that was tracked"
-    lines += ["", *folded(reads, width, start="READ".ljust(_LABEL), rest=" " * _LABEL)]
+    lines += ["", *folded(escaped(reads), width, start="READ".ljust(_LABEL), rest=" " * _LABEL)]
     writes = [(entry, payload_of(commit, entry)) for commit in facts.commits for entry in commit.trace]
     if not writes:
         lines.append("WROTE".ljust(_LABEL) + ("nothing" if facts.commits else "nothing: it did not commit"))
     for number, (entry, value) in enumerate(writes):
         start = ("" if number else "WROTE").ljust(_LABEL)
-        said = f"{entry.path.replace(PATH_DELIMITER, '.')}  {entry.verb}  {_summary(value, whole=whole)}"
+        where = escaped(f"{entry.path.replace(PATH_DELIMITER, '.')}  {entry.verb}")
+        said = f"{where}  {_summary(value, whole=whole)}"
         lines += folded(said, width, start=start, rest=" " * (_LABEL + 2))
     unseen = [source for commit in facts.commits for source in commit.untracked_sources]
     if unseen:
         said = f"also read, untracked: {', '.join(dict.fromkeys(unseen))}"
-        lines += folded(said, width, start="LIMITS".ljust(_LABEL), rest=" " * _LABEL)
+        lines += folded(escaped(said), width, start="LIMITS".ljust(_LABEL), rest=" " * _LABEL)
     return "\n".join(lines)
 
 
@@ -161,7 +164,7 @@ def _call_lines(call: ModelCall, width: int) -> list[str]:
     about = ", ".join([f"iteration {call.iteration}", *map(escaped, model), tokens])
     lines = folded(about, width, start="CALL".ljust(_LABEL), rest=" " * _LABEL)
     said = quoted(call.content) if call.content else ""
-    asked = [f"{tool.name}({_json(tool.args)})" for tool in call.tool_calls]
+    asked = [_call(tool) for tool in call.tool_calls]
     for text in filter(None, (said, f"asked for {', '.join(asked)}" if asked else "")):
         lines += folded(text, width, start="SAID".ljust(_LABEL), rest=" " * _LABEL)
     if not call.finished:
@@ -188,21 +191,22 @@ def request_text(call: ModelCall, *, width: int) -> str:
         about = f"{number}  {message.role}"
         if message.tool_name is not None:
             about += f"  {message.tool_name}"
-        lines.append(f"  {about}")
+        lines += folded(escaped(about), width, start="  ", rest=" " * 5)
         lines += _verbatim(message.content, width)
         lines += [
             line
             for tool in message.tool_calls
-            for line in folded(f"{tool.name}({_json(tool.args)})", width, start="    asked for ", rest=" " * 6)
+            for line in folded(_call(tool), width, start="    asked for ", rest=" " * 6)
         ]
     lines += ["", f"TOOLS    {len(call.tools)}"]
     for tool in call.tools:
-        lines += folded(f"{tool.name}: {escaped(tool.description or 'no description')}", width, start="  ", rest="    ")
+        about = escaped(f"{tool.name}: {tool.description or 'no description'}")
+        lines += folded(about, width, start="  ", rest="    ")
     return "\n".join(lines)
 
 
-def _json(value: Any) -> str:  # noqa: ANN401  any JSON value
-    return escaped(compact_json(value))
+def _call(tool: ToolCall) -> str:
+    return escaped(f"{tool.name}({compact_json(tool.args)})")
 
 
 def _verbatim(text: str, width: int) -> Iterator[str]:
@@ -216,13 +220,16 @@ def _verbatim(text: str, width: int) -> Iterator[str]:
 
 def tree_text(lines: Sequence[StepLine], *, width: int) -> str:
     """Every step on a line, deeper ones further right."""
-    longest = max((len(line.step) + 2 * line.depth for line in lines), default=0)
+    longest = max((display_width(escaped(line.step)) + 2 * line.depth for line in lines), default=0)
     column = min(longest, width - 24) + 2
     told: list[str] = []
     for line in lines:
-        start = "  " * line.depth + line.step
-        if len(start) + 2 > column:  # too long for its column: a line of its own
-            told += folded(line.step, width, start="  " * line.depth, rest="  " * line.depth)
+        step = escaped(line.step)
+        start = "  " * line.depth + step
+        if display_width(start) + 2 > column:  # too long for its column: a line of its own
+            told += folded(step, width, start="  " * line.depth, rest="  " * line.depth)
             start = ""
-        told += folded(escaped(line.name), width, start=start.ljust(column), rest=" " * column)
+        told += folded(
+            escaped(line.name), width, start=start + " " * (column - display_width(start)), rest=" " * column
+        )
     return "\n".join(told)

@@ -1,7 +1,8 @@
 """Where does the output of a command go: which stream, how wide, in colour or not, as text or as JSON?
 
 Invariants: stdout holds the result and nothing else; with JSON it is one document. Nothing is wrapped or cut here: a
-text comes in at `width` columns. A reader that closes the pipe ends the output, not the command.
+text comes in at `width` columns. No control character but newline and tab gets through, whoever made the text. A reader
+that closes the pipe, or never was there, ends the output and not the command.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TextIO, TypeAlias
+from typing import Final, Literal, TextIO, TypeAlias, cast
 
-from agentfootprint.trace import thaw
+from agentfootprint.cli.errors import FileAccessError
 
 __all__ = ["GLOBAL_OPTIONS", "Choices", "Streams", "read_choices"]
 
@@ -24,6 +25,8 @@ WIDEST: Final = 100
 PIPED: Final = 80
 _QUIETER: Final = 2
 """`-qq`: the exit code is the answer."""
+_BASIC: Final = 0xFFFF
+"""The last character that JSON spells as one escape."""
 
 GLOBAL_OPTIONS: Final = ("--json", "-q", "-qq", "--quiet", "-v", "--verbose", "--color", "--no-color")
 """What may stand before or after the command's name (experience, section 9)."""
@@ -118,11 +121,13 @@ class Streams:
 
     def is_terminal(self, side: Side = "out") -> bool:
         """Whether a person looks at that stream; in CI nobody does."""
-        return _stream(side).isatty() and not self.environ.get("CI")
+        stream = _stream(side)
+        return stream is not None and stream.isatty() and not self.environ.get("CI")
 
     def can_ask(self) -> bool:
         """Whether a person can be asked a question."""
-        return sys.stdin.isatty() and self.is_terminal("err")
+        stdin = cast("TextIO | None", sys.stdin)  # as `<&-` leaves it
+        return stdin is not None and stdin.isatty() and self.is_terminal("err")
 
     def has_color(self, side: Side = "out") -> bool:
         """Whether that stream gets colour (experience, section 2)."""
@@ -152,7 +157,12 @@ class Streams:
 
     def json(self, document: object) -> None:
         """Print one JSON document on stdout."""
-        self._write("out", json.dumps(thaw(document), ensure_ascii=False, indent=2))
+        from agentfootprint.trace import thaw
+
+        stream = _stream("out")
+        is_unicode = stream is None or (stream.encoding or "utf-8").lower().replace("-", "").startswith("utf")
+        text = json.dumps(thaw(document), ensure_ascii=not is_unicode, indent=2)
+        self._write("out", _harmless(text, _json_escape))
 
     def say(self, text: str) -> None:
         """Print a part of the result on stdout, unless JSON or silence was asked for."""
@@ -175,8 +185,10 @@ class Streams:
 
     def _write(self, side: Side, text: str) -> None:
         stream = _stream(side)
+        if stream is None:
+            return
         encoding = stream.encoding or "utf-8"
-        shown = f"{text}\n".encode(encoding, "backslashreplace").decode(encoding)
+        shown = f"{_harmless(text, _text_escape)}\n".encode(encoding, "backslashreplace").decode(encoding)
         try:
             if self.has_color(side):
                 _paint(stream, shown)
@@ -185,10 +197,40 @@ class Streams:
             stream.flush()
         except BrokenPipeError:
             _abandon(stream)
+        except OSError as error:
+            _abandon(stream)
+            if side == "out":
+                reason = (error.strerror or type(error).__name__).lower()
+                raise FileAccessError(
+                    f"The output can't be written: {reason}.", fix="Send it elsewhere, or make room.", where="stdout"
+                ) from error
 
 
-def _stream(side: Side) -> TextIO:
-    return sys.stdout if side == "out" else sys.stderr
+def _stream(side: Side) -> TextIO | None:
+    """The stream of now, which a test or the user's code may have changed; `None` as `>&-` leaves it."""
+    return cast("TextIO | None", sys.stdout if side == "out" else sys.stderr)
+
+
+def _harmless(text: str, escape: Callable[[str], str]) -> str:
+    """A text that can't steer a terminal, whatever a model, a file or an exception put into it."""
+    return "\n".join(
+        line if line.isprintable() else "".join(each if each == "\t" else escape(each) for each in line)
+        for line in text.split("\n")
+    )
+
+
+def _text_escape(character: str) -> str:
+    from agentfootprint.explain import escaped
+
+    return escaped(character)
+
+
+def _json_escape(character: str) -> str:
+    """The same character as JSON spells it, where it would be escaped in a text."""
+    if _text_escape(character) == character:
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= _BASIC else json.dumps(character)[1:-1]
 
 
 def _paint(stream: TextIO, text: str) -> None:

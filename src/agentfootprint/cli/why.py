@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from agentfootprint.cli.agents import import_agent
+from agentfootprint.cli.agents import import_agent, running_their_code
 from agentfootprint.cli.errors import NotACallError, UsageError
 from agentfootprint.cli.failing import INTERRUPTED, SAYS_NO
 from agentfootprint.cli.front import streams_of
 from agentfootprint.cli.proving import ProofRequest, agree, plan_text, prove_in_terminal
-from agentfootprint.cli.reading import check_target, kilobytes, open_recording, writing
+from agentfootprint.cli.reading import check_target, kilobytes, open_recording, pasteable, unknown_step, writing
 from agentfootprint.cli.steps import find_step
-from agentfootprint.errors import AgentFootprintError
+from agentfootprint.errors import AgentFootprintError, ConfigError
 from agentfootprint.explain import (
     AgentChangedError,
     NoAgentError,
@@ -25,6 +26,7 @@ from agentfootprint.explain import (
     ProveOptions,
     UnknownSourceError,
     UnknownStepError,
+    escaped,
     folded,
     one_line,
     tell_proof,
@@ -79,9 +81,9 @@ def why(  # noqa: PLR0913, PLR0917  the options of the experience, grouped there
     prove: Annotated[bool, typer.Option("--prove")] = False,
     agent: Annotated[str | None, typer.Option("--agent", metavar="MODULE:ATTRIBUTE")] = None,
     runs: Annotated[int | None, typer.Option("--runs", metavar="N", min=1)] = None,
-    usd: Annotated[float | None, typer.Option("--usd", metavar="N", min=0)] = None,
+    usd: Annotated[float | None, typer.Option("--usd", metavar="N")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", metavar="N", min=1)] = None,
-    seconds: Annotated[float | None, typer.Option("--seconds", metavar="N", min=0)] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", metavar="N")] = None,
     tools: Annotated[str, typer.Option("--tools", metavar="MODE")] = "replay",
     changed: Annotated[str | None, typer.Option("--changed", metavar="EXPR")] = None,
     expect: Annotated[str | None, typer.Option("--expect", metavar="SOURCE")] = None,
@@ -94,6 +96,8 @@ def why(  # noqa: PLR0913, PLR0917  the options of the experience, grouped there
     streams = streams_of(context)
     _one_of("--rank", rank, RANKINGS)
     _one_of("--tools", tools, TOOL_POLICIES)
+    _number("--usd", usd)
+    _number("--seconds", seconds)
     if html is not None:
         check_target(html)
     only_with_proof = {
@@ -129,6 +133,12 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> None:
         raise UsageError(f"There is no {option} {given!r}.", fix=f"{meant}Use {', '.join(known)}.")
 
 
+def _number(option: str, given: float | None) -> None:
+    """Refuse an amount that can't be one; the parser takes `nan` and `inf` for numbers."""
+    if given is not None and not (math.isfinite(given) and given >= 0):
+        raise UsageError(f"{option} is {given:g}.", fix=f"Give a number of 0 or more, as in {option} 0.50.")
+
+
 def _needs_proof(given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value:
@@ -151,7 +161,7 @@ def _ask(
         asked = explain(recording, at=at, of=of[0] if of else None, reference=good)
     except UnknownStepError as error:
         raise _no_such_call(recording, error, run) from error
-    to_prove = f"agentfootprint why {run} --prove --agent MODULE:ATTR"
+    to_prove = f"agentfootprint why {pasteable(run)} --prove --agent MODULE:ATTR"
     streams.give(
         text=lambda: asked.to_text(width=streams.width, whole=not streams.is_terminal(), to_prove=to_prove),
         line=lambda: one_line(asked),
@@ -165,7 +175,7 @@ def _no_such_call(recording: Recording, error: UnknownStepError, run: Path) -> A
     try:
         facts = find_step(recording, error.step, where=str(run))
     except UnknownStepError:
-        return UnknownStepError(error.step, error.known, where=str(run))
+        return unknown_step(error.step, error.known, where=str(run))
     return NotACallError(facts.line.step, error.known, where=str(run))
 
 
@@ -222,16 +232,22 @@ def _prove(
         streams.warn("Interrupted: this is what was settled, the rest was not tested.")
         raise typer.Exit(INTERRUPTED)
     if expect is not None and not _is_confirmed(outcome, expect):
-        streams.warn(f"{expect} is not confirmed.")
+        streams.warn(f"{escaped(expect)} is not confirmed.")
         raise typer.Exit(SAYS_NO)
 
 
 def _plan(run: Path, request: ProofRequest) -> Why:
     """The plan; refusals name the options of the command."""
     try:
-        return asyncio.run(request.plan())
+        with running_their_code():
+            return asyncio.run(request.plan())
     except UnknownStepError as error:
         raise _no_such_call(request.recording, error, run) from error
+    except ConfigError as error:
+        if error.option != "options.at":
+            raise
+        problem = f"--at {request.options.at} did not give the run's answer, and only that can be proven."
+        raise UsageError(problem, fix="Leave --at out to prove the answer, or --prove to explain that step.") from error
     except AgentChangedError as error:
         raise AgentChangedError(error.difference, option="--allow-changed") from error
     except OverBudgetError as error:

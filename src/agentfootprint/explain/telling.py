@@ -5,6 +5,7 @@ Recorded, ranked and proven things look different and are never mixed: a text wi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -39,7 +40,11 @@ _SHORTEST_BAR: Final = 8
 _FIXED: Final = 34
 """Columns of a row of the table beside the name and the bar."""
 _MOST_ROWS: Final = 20
-"""So many sources are listed when the text may be shortened."""
+"""So many sources are listed, in a whole text too: the others can be read by a program."""
+_WORDS: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
+"""The words of a command, as a shell tells them apart."""
+_COMMAND: Final = "agentfootprint "
+"""How the way to test it begins where the text is printed by the command."""
 _INNOCENT: Final = "not-confirmed"
 _PROOF_FLAGS: Final = frozenset({"agent-changed", "agent-not-compared", "baseline-unstable", "proof-stopped"})
 """Limits of the re-runs, which stand beside their verdicts."""
@@ -58,7 +63,7 @@ def tell(why: Why, *, width: int = 80, whole: bool = False, to_prove: str = "res
     if why.report.mode == "causal":
         parts.append(tell_proof(why, width=width))
     parts.append(_headline(why, width, whole=whole))
-    parts.append(_sources(why, width, whole=whole))
+    parts.append(_sources(why, width, whole=whole, all_in="--json" if to_prove.startswith(_COMMAND) else ".sources"))
     source = why.source()
     if source is not None:
         parts.append(tell_custody(source.name, why.custody(source.id), width=width))
@@ -84,7 +89,7 @@ def _way_to_prove(why: Why, to_prove: str, width: int) -> str:
 def _pasted(command: str, width: int) -> str:
     """A command on lines that a shell reads as one; a word is never broken."""
     lines = [" "]
-    words = command.split()
+    words = _WORDS.findall(command)
     for number, word in enumerate(words, 1):
         rest = " \\" if number < len(words) else ""
         if lines[-1].strip() and display_width(f"{lines[-1]} {word}{rest}") > width:
@@ -151,7 +156,7 @@ def folded(text: str, width: int, *, start: str = "", rest: str = "") -> list[st
         if not empty:
             lines.append(line.rstrip())
             line, empty = rest, True
-        while display_width(line + piece) > width:
+        while piece and display_width(line + piece) > width:  # a label may be wider than the text
             kept = _beginning(piece, max(1, width - display_width(line)))
             lines.append(line + kept)
             piece, line = piece[len(kept) :], rest
@@ -171,7 +176,7 @@ def _wrapped(label: str, text: str, width: int) -> str:
     return "\n".join(folded(escaped(text), width, start=label.ljust(_LABEL), rest=" " * _LABEL))
 
 
-def _sources(why: Why, width: int, *, whole: bool) -> str:
+def _sources(why: Why, width: int, *, whole: bool, all_in: str) -> str:
     sources = why.sources
     head = f"SOURCES that reached it: {len(sources)}"
     if not sources:
@@ -183,18 +188,21 @@ def _sources(why: Why, width: int, *, whole: bool) -> str:
     kind_width = max(len(kind) for kind in kinds)
     names = [escaped(suspect.name) for suspect in sources]
     name_width = min(max(map(display_width, names)), 28)
-    shown = len(sources) if whole or len(sources) <= _MOST_ROWS + 1 else _MOST_ROWS
+    shown = len(sources) if len(sources) <= _MOST_ROWS + 1 else _MOST_ROWS
     for number, (suspect, kind, name) in enumerate(zip(sources[:shown], kinds, names, strict=False), 1):
         place = f"{number:>3}" if ranked else "  -"
         if display_width(name) > name_width and not whole:
             name = name[: name_width - 3] + "..."  # noqa: PLW2901  cut to its column
-        start = f"{place}  {score_text(suspect.score)}  {kind:<{kind_width}}  {name:<{name_width}}  "
+        row = f"{score_text(suspect.score)}  {kind:<{kind_width}}  {name:<{name_width}}"
+        start = f"{place}  {row}  "
         if whole:
-            lines += [start.rstrip(), _quote_lines(" " * _QUOTE_INDENT, quoted(suspect.text or ""), width)]
+            lines += folded(row.rstrip(), width, start=f"{place}  ", rest=" " * _QUOTE_INDENT)
+            lines.append(_quote_lines(" " * _QUOTE_INDENT, quoted(suspect.text or ""), width))
         else:
             lines.append(start + quoted(suspect.text or "", width - display_width(start)))
     if shown < len(sources):
-        lines.append(f"       and {len(sources) - shown} more, from {score_text(sources[shown].score)} down")
+        more, below = len(sources) - shown, score_text(sources[shown].score)
+        lines.append(f"       and {more:,} more, from {below} down; {all_in} has all")
     lines += folded(_flatness(why, len(why.suspects) - len(sources)), width, start="  ", rest="  ")
     return "\n".join(lines)
 
@@ -241,9 +249,14 @@ def tell_custody(
     at_width = max((len(_local(hop.at)) for hop in hops), default=0)
     for hop in hops:
         at = f"{_local(hop.at):<{at_width}}  " if hop.step != "born" else ""
-        label = f"  {hop.step.upper():<7}  {at}"
-        detail = escaped(hop.detail) + (":" if with_prompt and hop.step == "read" and hop.highlight else "")
-        lines += folded(detail, width, start=label, rest=" " * (11 + (at_width + 2 if at else 0)))
+        is_column = at_width < width // 2  # an id that leaves too little beside it stands before the text, in its lines
+        label = f"  {hop.step.upper():<7}  {at if is_column else ''}"
+        detail = (
+            ("" if is_column else f"{at.rstrip()}  " * bool(at))
+            + escaped(hop.detail)
+            + (":" if with_prompt and hop.step == "read" and hop.highlight else "")
+        )
+        lines += folded(detail, width, start=label, rest=" " * display_width(label))
         if with_prompt and hop.step == "read" and hop.content and hop.highlight:
             lines += _marked(hop.content, hop.highlight, start, width)
     return "\n".join(lines)
@@ -280,8 +293,10 @@ def _missing(why: Why, width: int) -> str:
         return _wrapped("MISSING", "unknown: the recording does not say what was declared.", width)
     sent = sum(1 for piece in why.evidence.call.pieces if piece.id is not None)
     if dropped:
-        named = ", ".join(f"{unit.id} ({unit.reason or 'why: not recorded'})" for unit in dropped)
-        said = f"Declared and not sent: {named}."
+        shown = dropped if len(dropped) <= _MOST_ROWS + 1 else dropped[:_MOST_ROWS]
+        named = ", ".join(f"{unit.id} ({unit.reason or 'why: not recorded'})" for unit in shown)
+        more = len(dropped) - len(shown)
+        said = f"Declared and not sent: {named}{f' and {more:,} more' if more else ''}."
     else:
         said = f"Nothing dropped: {sent} of {sent} pieces sent."
     said += " Never offered: unknown, the run had no memory and no retriever."
@@ -342,9 +357,8 @@ def _verdict_line(why: Why, tested: list[Suspect], confirmed: list[Suspect], wid
     unclear = [s for s in tested if s.verdict and s.verdict.verdict == "inconclusive"]
     if unclear:
         return _wrapped_plain(f"INCONCLUSIVE  {_unclear(why, unclear[0])}", width, indent=14)
-    return _wrapped_plain(
-        f"NOT FOUND  Removing any of {counted(len(tested), 'source')} alone showed no effect.", width, indent=11
-    )
+    removed = f"any of {len(tested):,} sources alone" if len(tested) > 1 else tested[0].id
+    return _wrapped_plain(f"NOT FOUND  Removing {removed} showed no effect.", width, indent=11)
 
 
 def _unclear(why: Why, suspect: Suspect) -> str:

@@ -212,7 +212,7 @@ def test_of_many_messages_the_first_are_listed_and_the_rest_counted(tmp_path: Pa
     report = asked(tmp_path, a_log(*[("A", f"lamp {n}") for n in range(40)], ("B", "All lamps.")))
 
     assert "and 21 more, from " in report.to_text()
-    assert "turn-40 A" in report.to_text(whole=True)
+    assert "and 21 more, from " in report.to_text(whole=True)
 
 
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
