@@ -11,7 +11,7 @@ import pytest
 
 from agentfootprint import Agent, Fact, Limits, Mock, Why
 from agentfootprint.explain import ProveOptions, why
-from agentfootprint.explain.board import validate_board
+from agentfootprint.explain.board import render_board, validate_board
 from agentfootprint.explain.boarding import board_document, write_page
 from agentfootprint.llm import LLMRequest, LLMResponse
 from agentfootprint.trace import thaw
@@ -239,3 +239,45 @@ def test_a_long_run_shows_the_first_calls_and_those_up_to_the_answer() -> None:
 
     shown = [call["iteration"] for call in made.board()["calls"]]
     assert (len(shown), shown[:6], shown[-1]) == (60, [1, 2, 3, 4, 5, 17], 71)
+
+
+def test_a_page_written_over_a_link_or_a_private_file_leaves_the_link_and_the_mode(tmp_path: Path) -> None:
+    private, link = tmp_path / "private.html", tmp_path / "link.html"
+    private.write_text("old")
+    private.chmod(0o600)
+    link.symlink_to("private.html")
+    before = private.stat().st_mode
+
+    write_page(bare(), link)
+
+    assert link.is_symlink()
+    assert private.read_text("utf-8").startswith("<!doctype html>")
+    assert private.stat().st_mode == before
+
+
+def read_hop(html: str, source: str) -> str:
+    """The link READ of a source's chain, as the page has it."""
+    number = html.partition(f'<h3 class="static">Custody of <code>{source}</code></h3>')[2]
+    return number.partition('data-hop="read"')[2].partition("</section>")[0]
+
+
+def test_of_two_equal_texts_in_an_earlier_prompt_the_one_of_the_source_is_marked() -> None:
+    told = thaw(long_desk().run_sync("Refund gamma?").why().board())
+    first = told["calls"][0]
+    early = next(n for n, record in enumerate(told["records"]) if record.get("source") == "early")
+    text = told["records"][early]["text"]
+    base = first["system"]["records"][0][0]
+    told["records"][base]["text"] = f"{text} {told['records'][base]['text']}"
+    hop = next(each for each in told["custody"]["early"] if each["step"] == "read")
+    hop["content"] = f"{text} {hop['content']}"
+    first["system"]["chars"] = len(hop["content"])
+
+    html = render_board(told)
+    del first["system"]["joinedBy"]
+    unsaid = render_board(told)
+
+    assert (hop["at"], hop["content"].count(text)) == (first["step"], 2)
+    marked_part = read_hop(html, "early")
+    assert marked_part.count("<mark") == 1
+    assert marked_part.partition("<mark")[0].count(text) == 1
+    assert "<mark" not in read_hop(unsaid, "early")

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentfootprint.explain import words
 from agentfootprint.explain.words import (
     STANDING_MARKS,
     VERDICT_WORDS,
     counted,
     display_width,
     effect_text,
+    escaped,
     evidence_text,
+    folded,
     forbidden_words,
     interval_text,
     money_text,
@@ -155,3 +163,61 @@ def test_words_that_claim_more_than_was_tested_are_found(text: str, words: list[
 )
 def test_what_keeps_to_its_standing_passes(text: str) -> None:
     assert forbidden_words(text) == []
+
+
+def test_a_text_is_folded_at_blanks_and_a_longer_word_where_the_line_ends() -> None:
+    assert folded("one two  three", 8, start="- ", rest="  ") == ["- one", "  two", "  three"]
+    assert folded("abcdefgh ij", 5, start="> ", rest="  ") == ["> abc", "  def", "  gh", "  ij"]
+    assert folded("日本日本", 5) == ["日本", "日本"]
+    assert folded("", 5, start="label") == ["label"]
+    assert folded("ab", 3, start="wide", rest="wider") == ["widea", "widerb"]
+
+
+@given(st.text(alphabet="a 日\u0301\n"), st.integers(2, 12))
+def test_folding_keeps_every_character_but_blanks_and_no_line_is_too_wide(text: str, width: int) -> None:
+    lines = folded(text, width)
+
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(display_width(line) <= width for line in lines)
+
+
+def steps_of(work: Callable[[], object]) -> int:
+    """How many characters the functions of the module look at and how many lines they run, as a measure of the work."""
+    steps = 0
+
+    def count(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal steps
+        if frame.f_code.co_filename != words.__file__:
+            return None
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+@pytest.mark.parametrize("unit", ["x", "日", "\x1b", "word ", "e\u0301"])
+@pytest.mark.parametrize(
+    "work",
+    [lambda text: folded(text, 80), quoted, escaped, display_width],
+    ids=["folded", "quoted", "escaped", "display_width"],
+)
+def test_twice_the_text_takes_at_most_twice_the_work(work: Callable[[str], object], unit: str) -> None:
+    once, twice = (steps_of(partial(work, unit * count)) for count in (4_000, 8_000))
+
+    assert twice <= 2.1 * once + 10
+
+
+def test_a_cut_quote_looks_no_further_than_it_shows() -> None:
+    once, twice = (steps_of(partial(quoted, "日" * count, 80)) for count in (4_000, 8_000))
+
+    assert once == twice
+
+
+def test_an_escape_is_not_cut_in_its_middle() -> None:
+    assert quoted("ab\x1bcdef", 10) == '"ab..."'

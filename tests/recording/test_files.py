@@ -163,7 +163,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(
     else:
         monkeypatch.setattr(Path, "replace", full)
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="no space left"):
         recording.save(path)
 
     assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [
@@ -192,3 +192,100 @@ def test_a_process_that_dies_in_the_middle_of_a_save_leaves_no_half_file(before:
 
     assert done.returncode == 9, done.stderr
     assert (path.read_text(encoding="utf-8") if path.exists() else None) == before
+
+
+def native_lines(tmp_path: Path) -> list[bytes]:
+    return agent_recording(1).save(tmp_path / "whole.json").read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"\n\r\n", b"\xef\xbb\xbf\n  "])
+@pytest.mark.parametrize("form", ["native", "wire"])
+def test_a_byte_order_mark_and_empty_lines_before_a_recording_are_passed_over(
+    before: bytes, form: Any, tmp_path: Path
+) -> None:
+    recording = agent_recording(1)
+    data = recording.save(tmp_path / "whole.json", form=form).read_bytes()
+
+    found = Recording.load(saved(tmp_path / "run.json", before + data))
+
+    assert found.answer == recording.answer
+
+
+@pytest.mark.parametrize("name", ["agentfootprint.recording/99", "somebody.else/1", "agentfootprint.runlog/99"])
+def test_lines_of_an_unknown_format_are_refused_naming_it(name: str, tmp_path: Path) -> None:
+    first, *lines = native_lines(tmp_path)
+    header = {**json.loads(first), "format": name}
+    path = saved(tmp_path / "run.json", b"".join([json.dumps(header).encode() + b"\n", *lines]))
+
+    with pytest.raises(UnsupportedRecordingFormatError, match=f"has the format '{name}'; this version reads") as caught:
+        Recording.load(path)
+
+    assert caught.value.code == "ERR_UNSUPPORTED_RECORDING_FORMAT"
+
+
+def test_a_native_file_says_how_its_lines_are_miscounted(tmp_path: Path) -> None:
+    lines = native_lines(tmp_path)
+    count = len(lines)
+    changed = {
+        "longer": [*lines, lines[-1]],
+        "with rubbish": [*lines, b"rubbish"],
+        "twice": [*lines, *lines],
+        "shorter": lines[:-1],
+        "cut": [*lines[:-1], lines[-1][:-5]],
+        "broken": [*lines[:2], b"rubbish\n", *lines[3:]],
+    }
+
+    said: dict[str, str] = {}
+    for name, each in changed.items():
+        with pytest.raises(UnsupportedRecordingFormatError) as caught:
+            Recording.load(saved(tmp_path / "run.json", b"".join(each)))
+        said[name] = caught.value.problem
+
+    assert said == {
+        "longer": f"run.json is damaged: its header says {count} lines, and there are {count + 1}.",
+        "with rubbish": f"run.json is damaged: its header says {count} lines, and there are {count + 1}.",
+        "twice": f"run.json is damaged: its header says {count} lines, and there are {2 * count}.",
+        "shorter": f"run.json is cut off: it has {count - 1} of {count} lines.",
+        "cut": f"run.json is cut off in line {count} of {count}.",
+        "broken": "run.json is damaged: line 3 is not JSON.",
+    }
+
+
+def test_one_byte_is_one_byte(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedRecordingFormatError, match=r"its JSON ends after 1 byte, in the middle"):
+        Recording.load(saved(tmp_path / "run.json", b"{"))
+
+
+@pytest.mark.parametrize("events", ["missing", None, []])
+def test_a_wire_file_whose_log_has_model_calls_and_that_has_no_events_is_refused(events: Any, tmp_path: Path) -> None:
+    wire = planted()
+    if events == "missing":
+        del wire["events"]
+    else:
+        wire["events"] = events
+
+    with pytest.raises(UnsupportedRecordingFormatError, match=r'"events"') as caught:
+        Recording.load(saved(tmp_path / "run.json", wire))
+
+    assert caught.value.code == "ERR_NOT_RECORDING"
+
+
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        ("missing", r'it has no "events\[\d+\]\.meta"'),
+        (None, r'it has no "events\[\d+\]\.meta"'),
+        ({}, r'it has no "events\[\d+\]\.meta\.runtimeStageId"'),
+        (3, r'(it has no|its) "events\[\d+\]\.meta"'),
+    ],
+)
+def test_events_that_do_not_say_where_they_happened_are_refused(meta: Any, said: str, tmp_path: Path) -> None:
+    wire = planted()
+    for event in wire["events"]:
+        if meta == "missing":
+            del event["meta"]
+        else:
+            event["meta"] = meta
+
+    with pytest.raises(UnsupportedRecordingFormatError, match=said):
+        Recording.load(saved(tmp_path / "run.json", wire))

@@ -5,7 +5,6 @@ It adds nothing: no score, no interval and no verdict that the explanation does 
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -15,6 +14,7 @@ from agentfootprint.explain.reading.evidence import is_imported
 from agentfootprint.explain.running import run_facts, timeline
 from agentfootprint.explain.scoring.lexical import lexical_tokens
 from agentfootprint.explain.telling import unique_tested
+from agentfootprint.recording import write_file
 from agentfootprint.trace import compact_json
 
 if TYPE_CHECKING:
@@ -75,18 +75,12 @@ def board_document(why: Why) -> Mapping[str, Any]:
 
 
 def write_page(why: Why, path: Path | str) -> Path:
-    """Render the page and write it as a whole: a crash leaves the old file or none."""
-    target = Path(path)
-    html = render_board(board_document(why))
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")  # made with the permissions of any file
-    try:
-        with beside.open("x", encoding="utf-8") as file:
-            file.write(html)
-        beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    return target
+    """Render the page and write it as a whole: a crash leaves the old file or none.
+
+    Raises:
+        FileProblemError: It can't be written; an `OSError` of the system's own kind.
+    """
+    return write_file(path, render_board(board_document(why)).encode())
 
 
 def _shown(calls: Sequence[ModelCall], call: ModelCall) -> list[ModelCall]:

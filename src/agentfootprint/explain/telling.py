@@ -19,6 +19,7 @@ from agentfootprint.explain.words import (
     effect_text,
     escaped,
     evidence_text,
+    folded,
     interval_text,
     money_text,
     quoted,
@@ -135,41 +136,6 @@ def _headline(why: Why, width: int, *, whole: bool) -> str:
 def _quote_lines(start: str, quote: str, width: int) -> str:
     """A quote after a label, its further lines below its beginning."""
     return "\n".join(folded(quote, width, start=start, rest=" " * len(start)))
-
-
-def folded(text: str, width: int, *, start: str = "", rest: str = "") -> list[str]:
-    """A text in lines of at most `width` columns, broken at blanks; a longer word is broken where the line ends.
-
-    Args:
-        text: One paragraph; blanks inside a line are kept.
-        width: Columns, as a terminal counts them: wide characters take two.
-        start: Stands before the first line.
-        rest: Stands before every further line.
-    """
-    lines: list[str] = []
-    line, empty = start, True
-    for word in " ".join(text.splitlines()).split(" "):
-        piece = word
-        if not empty and display_width(f"{line} {piece}") <= width:
-            line += f" {piece}"
-            continue
-        if not empty:
-            lines.append(line.rstrip())
-            line, empty = rest, True
-        while piece and display_width(line + piece) > width:  # a label may be wider than the text
-            kept = _beginning(piece, max(1, width - display_width(line)))
-            lines.append(line + kept)
-            piece, line = piece[len(kept) :], rest
-        line, empty = line + piece, not piece
-    return lines if empty and lines else [*lines, line.rstrip()]
-
-
-def _beginning(word: str, columns: int) -> str:
-    """As much of a word as so many columns hold; one character at least."""
-    end = 1
-    while end < len(word) and display_width(word[: end + 1]) <= columns:
-        end += 1
-    return word[:end]
 
 
 def _wrapped(label: str, text: str, width: int) -> str:

@@ -18,8 +18,11 @@ __all__ = [
     "VERDICT_WORDS",
     "Standing",
     "counted",
+    "display_width",
     "effect_text",
+    "escaped",
     "evidence_text",
+    "folded",
     "forbidden_words",
     "interval_text",
     "money_text",
@@ -136,7 +139,7 @@ def unknown_text(why: str) -> str:
 
 def display_width(text: str) -> int:
     """How many columns a terminal gives a text: wide characters two, combining ones none."""
-    return sum(_columns(character) for character in text)
+    return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def _columns(character: str) -> int:
@@ -147,10 +150,13 @@ def _columns(character: str) -> int:
 
 def escaped(text: str) -> str:
     """Model text made harmless for a terminal: control and direction characters become visible escapes."""
-    return "".join(
-        character if unicodedata.category(character) not in ("Cc", "Cf", "Zl", "Zp", "Cs") else _escape(character)
-        for character in text
-    )
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_harmless, text))
+
+
+def _harmless(character: str) -> str:
+    return character if unicodedata.category(character) not in ("Cc", "Cf", "Zl", "Zp", "Cs") else _escape(character)
 
 
 def _escape(character: str) -> str:
@@ -167,17 +173,68 @@ def quoted(text: str, width: int | None = None) -> str:
         text: Any text; runs of white space become one space, control characters visible escapes.
         width: Most columns, quotes included; `None` for the whole text.
     """
-    line = escaped(" ".join(text.split()))
-    if width is None or display_width(line) + 2 <= width:
-        return f'"{line}"'
-    room = width - len('"..."')
-    kept = ""
-    for character in line:
-        room -= _columns(character)
-        if room < 0:
-            break
-        kept += character
-    return f'"{kept.rstrip()}..."'
+    line = " ".join(text.split())
+    if width is None:
+        return f'"{escaped(line)}"'
+    room, room_cut = width - len('""'), width - len('"..."')
+    kept: list[str] = []
+    used = fitting = 0
+    for character in line:  # no further than what is shown: a text may be as long as a book
+        shown = _harmless(character)
+        used += display_width(shown)
+        if used > room:
+            return f'"{"".join(kept[:fitting]).rstrip()}..."'
+        kept.append(shown)
+        if used <= room_cut:
+            fitting = len(kept)
+    return f'"{"".join(kept)}"'
+
+
+def folded(text: str, width: int, *, start: str = "", rest: str = "") -> list[str]:
+    """A text in lines of at most `width` columns, broken at blanks; a longer word is broken where the line ends.
+
+    Each character is measured once or twice, so that the time is linear in the text, whatever its words are like.
+
+    Args:
+        text: One paragraph; blanks inside a line are kept.
+        width: Columns, as a terminal counts them: wide characters take two.
+        start: Stands before the first line.
+        rest: Stands before every further line.
+    """
+    lines: list[str] = []
+    line, columns, empty = start, display_width(start), True
+    rest_columns = display_width(rest)
+    for word in " ".join(text.splitlines()).split(" "):
+        size = display_width(word)
+        if not empty and columns + 1 + size <= width:
+            line += f" {word}"
+            columns += 1 + size
+            continue
+        if not empty:
+            lines.append(line.rstrip())
+            line, columns = rest, rest_columns
+        at = 0
+        while at < len(word) and columns + size > width:
+            end, taken = _beginning(word, at, max(1, width - columns))
+            lines.append(line + word[at:end])
+            at, size = end, size - taken
+            line, columns = rest, rest_columns
+        line += word[at:]
+        columns += size
+        empty = at == len(word)
+    return lines if empty and lines else [*lines, line.rstrip()]
+
+
+def _beginning(word: str, at: int, columns: int) -> tuple[int, int]:
+    """Where as much of a word as so many columns hold ends, one character at least, and the columns it takes."""
+    if word.isascii():
+        end = min(len(word), at + columns)
+        return end, end - at
+    used, end = _columns(word[at]), at + 1
+    while end < len(word) and used + (more := _columns(word[end])) <= columns:
+        used += more
+        end += 1
+    return end, used
 
 
 _FORBIDDEN: Final = re.compile(

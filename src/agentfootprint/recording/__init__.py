@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentfootprint.recording.envelope import RunFacts as RunFacts
     from agentfootprint.recording.envelope import StatedFacts as StatedFacts
     from agentfootprint.recording.envelope import build_recording_envelope as build_recording_envelope
+    from agentfootprint.recording.errors import FileProblemError as FileProblemError
     from agentfootprint.recording.errors import IndeterminateRunFactError as IndeterminateRunFactError
     from agentfootprint.recording.errors import NotARecordingError as NotARecordingError
     from agentfootprint.recording.errors import RecordingTooLargeError as RecordingTooLargeError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from agentfootprint.recording.sinks import StoredRecording as StoredRecording
     from agentfootprint.recording.sinks import persist_recording as persist_recording
     from agentfootprint.recording.sinks import recording_file_name as recording_file_name
+    from agentfootprint.recording.writing import write_file as write_file
 else:
     from agentfootprint._lazy import door
 
@@ -46,7 +48,7 @@ else:
             "derived": ("SOURCE_BY_ROLE", "MessageRows", "carried_over", "fresh_rows"),
             "envelope": ("FULL_PRIVACY_POLICY_ID", "RunFacts", "StatedFacts", "build_recording_envelope"),
             "errors": (
-                "IndeterminateRunFactError", "NotARecordingError", "RecordingTooLargeError",
+                "FileProblemError", "IndeterminateRunFactError", "NotARecordingError", "RecordingTooLargeError",
                 "UnknownDerivedValueError", "UnsafeRecordingIdError", "UnsupportedPrivacyModeError",
                 "UnsupportedRecordingFormatError",
             ),
@@ -55,6 +57,7 @@ else:
             "sinks": (
                 "FileRecordingSink", "RecordingSink", "StoredRecording", "persist_recording", "recording_file_name",
             ),
+            "writing": ("write_file",),
             "questions.uses": ("ActivePiece", "Evaluation", "ToolUse"),
         }.items() for name in names},
     )

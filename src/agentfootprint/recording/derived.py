@@ -101,8 +101,14 @@ def message_row(messages: FrozenList, index: int) -> ContextInjected:
     return known[1]
 
 
-def _message_row(message: Any, index: int, *, is_last: bool) -> ContextInjected:  # noqa: ANN401  a record or an object
+def _said_by(message: Any) -> tuple[str, str]:  # noqa: ANN401  a record or an object
+    """Role and text of a message; what a file holds in their place is no reason to stop (NEW-66)."""
     role, content = field_of(message, "role", "role"), field_of(message, "content", "content")
+    return role if isinstance(role, str) else "user", content if isinstance(content, str) else ""
+
+
+def _message_row(message: Any, index: int, *, is_last: bool) -> ContextInjected:  # noqa: ANN401  a record or an object
+    role, content = _said_by(message)
     injected = field_of(message, "injected_by", "injectedBy")
     source, reason = SOURCE_BY_ROLE.get(role, role), f"conversation history [{index}]"
     source_id = field_of(message, "tool_call_id", "toolCallId")
@@ -202,8 +208,7 @@ class Totals:
         if not window.starts_with(self._window):
             self._window, self._used, self._sources = FrozenList([], 0), 0, {}
         for message in window.tail(len(self._window)):
-            role = field_of(message, "role", "role")
-            content = field_of(message, "content", "content")
+            role, content = _said_by(message)
             self._used += _count(self._sources, SOURCE_BY_ROLE.get(role, role), content)
         self._window = window
         return self._used, _breakdown(self._sources)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+from typing import Any
+
 from agentfootprint.errors import AgentFootprintError
 
 __all__ = [
+    "FileProblemError",
     "IndeterminateRunFactError",
     "NotARecordingError",
     "RecordingTooLargeError",
@@ -12,6 +16,7 @@ __all__ = [
     "UnsafeRecordingIdError",
     "UnsupportedPrivacyModeError",
     "UnsupportedRecordingFormatError",
+    "file_problem",
 ]
 
 
@@ -96,3 +101,78 @@ class UnsafeRecordingIdError(AgentFootprintError, ValueError):
             fix="Use lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit, at most 200 of "
             "them, and no device name of Windows.",
         )
+
+
+class FileProblemError(AgentFootprintError, OSError):
+    """A file can't be read or written, as the system says; also an `OSError` of the system's own kind.
+
+    `errno`, `strerror` and `filename` are the system's, with the path as it was given.
+    """
+
+    code = "ERR_FILE"
+
+    def __init__(self, problem: str, *, fix: str, where: str, reason: OSError) -> None:
+        super().__init__(problem, fix=fix)
+        self.where = where
+        self.errno, self.strerror, self.filename = reason.errno, reason.strerror, where
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), self.problem, self.fix, self.where, self.errno, self.strerror)
+
+
+class _MissingFileError(FileProblemError, FileNotFoundError):
+    """There is no such file or folder."""
+
+
+class _IsAFolderError(FileProblemError, IsADirectoryError):
+    """The path is a folder."""
+
+
+class _NotAFolderError(FileProblemError, NotADirectoryError):
+    """A file stands where a folder is needed."""
+
+
+class _ForbiddenFileError(FileProblemError, PermissionError):
+    """The file or its folder may not be used."""
+
+
+def _revived(
+    kind: type[FileProblemError], problem: str, fix: str, where: str, number: int | None, strerror: str | None
+) -> FileProblemError:
+    return kind(problem, fix=fix, where=where, reason=OSError(number, strerror))
+
+
+_FILE_KINDS: tuple[tuple[type[OSError], type[FileProblemError]], ...] = (
+    (FileNotFoundError, _MissingFileError),
+    (IsADirectoryError, _IsAFolderError),
+    (NotADirectoryError, _NotAFolderError),
+    (PermissionError, _ForbiddenFileError),
+)
+_FILE_FIXES = {
+    errno.EISDIR: "Name a file in it.",
+    errno.ENOSPC: "Make room, or name a file on another disk.",
+    errno.ENAMETOOLONG: "Name it shorter.",
+    errno.EINVAL: "Name a file.",
+}
+
+
+def file_problem(reason: OSError | ValueError, path: str, done: str) -> FileProblemError:
+    """The error for a file that the system refused, of the same kind as the system's.
+
+    Args:
+        reason: What the system said; a `ValueError` says that the path is none.
+        path: The path as the user gave it.
+        done: What was to be done with it: `read` or `written`.
+    """
+    if not isinstance(reason, OSError):
+        reason = OSError(errno.EINVAL, "it is no path")
+    kind = next((ours for system, ours in _FILE_KINDS if isinstance(reason, system)), FileProblemError)
+    said = reason.strerror or type(reason).__name__
+    fix = _FILE_FIXES.get(reason.errno or 0, "Check the path and its permissions, or name another file.")
+    if kind is _MissingFileError and done == "written":
+        said, fix = "its folder does not exist", "Create the folder first, or name a file in one that is there."
+    elif kind is _MissingFileError:
+        said, fix = "there is no such file", "Check the path, or make one: result.recording.save(...)."
+    elif kind is _IsAFolderError:
+        said = "it is a folder"
+    return kind(f"{path!r} can't be {done}: {said[:1].lower()}{said[1:]}.", fix=fix, where=path, reason=reason)

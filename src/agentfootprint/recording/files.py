@@ -1,24 +1,20 @@
-"""What is in a file that somebody says is a recording? Told apart by content, refused in words that help.
-
-Writing is atomic: a crash in the middle leaves the old file, or none, and never half of one under the final name.
-"""
+"""What is in a file that somebody says is a recording? Told apart by content, refused in words that help."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
 
+from agentfootprint.events import LLMStart
 from agentfootprint.recording.deep import decode_deep
-from agentfootprint.recording.errors import NotARecordingError
+from agentfootprint.recording.errors import NotARecordingError, file_problem
 from agentfootprint.recording.native.quiet import without_collector
 from agentfootprint.recording.native.rowlog import RowLog
 from agentfootprint.recording.native.runlog import is_runlog, load_rows, load_runlog, unknown_format
+from agentfootprint.recording.native.shapes import FORMAT
 from agentfootprint.trace import JsonObject, as_list, as_object
 
 __all__ = [
@@ -28,12 +24,14 @@ __all__ = [
     "check_wire",
     "read_bytes",
     "read_file",
-    "write_file",
 ]
 
 ENVELOPE: Final = "agentfootprint.recording.v1"
 NATIVE_ENVELOPE: Final = "agentfootprint.recording.native/1"
 _FIX: Final = "Write one with result.recording.save(...), or convert a trace with agentfootprint import {name}."
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_MODEL_STEP: Final = "call-llm#"
+_BLANK: Final = b" \t\r\n"
 _CUT_FIX: Final = "Copy the file again, or write it again with result.recording.save(...)."
 
 
@@ -48,25 +46,31 @@ class Found(msgspec.Struct):
     """What there is to say about how it was found."""
 
 
-def read_file(path: Path) -> Found:
+def read_file(path: Path | str) -> Found:
     """Read a recording of any form.
 
     Raises:
-        OSError: There is no such file, or it can't be read.
+        FileProblemError: There is no such file, or it can't be read; an `OSError` of the same kind as the system's.
         UnsupportedRecordingFormatError: It is no recording, is cut off, or has a format that is not known here.
     """
-    return read_bytes(path.read_bytes(), path.name)
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        raise file_problem(error, str(path), "read") from error
+    return read_bytes(data, file.name)
 
 
 def read_bytes(data: bytes, name: str) -> Found:
     """Read a recording of any form from the bytes of a file; `name` is for errors."""
-    if not data.strip():
+    data = data.removeprefix(_BYTE_ORDER_MARK).lstrip(_BLANK)
+    if not data:
         raise NotARecordingError(f"{name} is not a recording: it is empty.", fix=_fix(name), where=name)
     first, _, more = data.partition(b"\n")
     whole = _decoded(first) if more.strip() else None
     if not is_runlog(whole):
         with without_collector():
-            whole = _whole(data, name)
+            whole = _whole(data, name, whole)
     if is_runlog(whole):
         log, flags = load_runlog(data, name)
         return Found(rows=log, flags=flags)
@@ -120,15 +124,36 @@ def check_wire(found: Mapping[str, Any], name: str) -> JsonObject:
     ):
         if part is not None and is_right(part) is None:
             raise _misshapen(name, key)
-    for place, event in enumerate(as_list(found.get("events")) or ()):
-        fields = as_object(event)
-        if fields is None or not isinstance(fields.get("type"), str) or "payload" not in fields:
-            raise _misshapen(name, f"events[{place}]")
-    for place, bundle in enumerate(as_list(snapshot["commitLog"]) or ()):
+    events, commits = as_list(found.get("events")) or (), as_list(snapshot["commitLog"]) or ()
+    for place, event in enumerate(events):
+        _check_event(event, place, name)
+    asked = False
+    for place, bundle in enumerate(commits):
         fields = as_object(bundle)
-        if fields is None or as_list(fields.get("trace")) is None:
+        step = None if fields is None else fields.get("runtimeStageId", "")
+        if fields is None or not isinstance(step, str) or as_list(fields.get("trace")) is None:
             raise _misshapen(name, f"snapshot.commitLog[{place}]")
+        asked = asked or step.rpartition("/")[2].startswith(_MODEL_STEP)
+    if asked and not events:  # the log says that a model was asked, and only the events say what
+        if found.get("events") is None:
+            raise _without(name, "events")
+        raise NotARecordingError(
+            f'{name} is not a recording: its "events" is empty, and its log has model calls.',
+            fix=_fix(name),
+            where=name,
+        )
     return found
+
+
+def _check_event(event: object, place: int, name: str) -> None:
+    fields = as_object(event)
+    if fields is None or not isinstance(fields.get("type"), str) or "payload" not in fields:
+        raise _misshapen(name, f"events[{place}]")
+    meta = as_object(fields.get("meta"))
+    if fields["type"] == LLMStart.type and (meta is None or not isinstance(meta.get("runtimeStageId"), str)):
+        raise _without(name, f"events[{place}].meta" + ("" if meta is None else ".runtimeStageId"))
+    if meta is None and fields.get("meta", meta) is not None:
+        raise _misshapen(name, f"events[{place}].meta")
 
 
 def _decoded(line: bytes) -> object:
@@ -139,13 +164,17 @@ def _decoded(line: bytes) -> object:
         return None
 
 
-def _whole(data: bytes, name: str) -> object:
+def _whole(data: bytes, name: str, first: object) -> object:
+    """The file as one JSON value; `first` is its first line, when there are more and it is JSON of its own."""
     try:
         return decode_deep(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as malformed:
+        stated = (as_object(first) or {}).get("format")
+        if isinstance(stated, str):
+            raise unknown_format(stated, name, FORMAT) from malformed
         if "truncated" in str(malformed):
             raise NotARecordingError(
-                f"{name} is cut off: its JSON ends after {len(data):,} bytes, in the middle.",
+                f"{name} is cut off: its JSON ends after {len(data):,} byte{'s' * (len(data) != 1)}, in the middle.",
                 fix=_CUT_FIX,
                 where=name,
             ) from malformed
@@ -166,33 +195,3 @@ def _misshapen(name: str, part: str) -> NotARecordingError:
 
 def _fix(name: str) -> str:
     return _FIX.format(name=name)
-
-
-def write_file(path: Path, data: bytes) -> Path:
-    """Put a file in place at once: written beside it, flushed to disk, renamed.
-
-    Raises:
-        OSError: It can't be written; nothing is left behind, and what was there before still is.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
-    return path
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the rename last through a power cut, where the system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

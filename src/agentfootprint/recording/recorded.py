@@ -14,10 +14,11 @@ from agentfootprint.errors import ConfigError
 from agentfootprint.events import ContextEvaluated, Event, RunFacts, TurnEnd, TurnStart
 from agentfootprint.recording.deep import encode_deep
 from agentfootprint.recording.feed import EventFeed, Form
-from agentfootprint.recording.files import Found, check_wire, read_bytes, read_file, write_file
+from agentfootprint.recording.files import Found, check_wire, read_bytes, read_file
 from agentfootprint.recording.questions.calls import ModelCall, call_marks
 from agentfootprint.recording.questions.uses import Evaluation, Flavors, ToolUse, tool_uses_of
 from agentfootprint.recording.sources import JournalSource, NativeSource, RowSource, Source, WireSource
+from agentfootprint.recording.writing import write_file
 from agentfootprint.trace import ABSENT, Journal, JsonObject, LogIndex, Value, as_list, as_object
 
 __all__ = ["Recording"]
@@ -83,11 +84,12 @@ class Recording:
             path: The file.
 
         Raises:
-            OSError: There is no such file, or it can't be read.
+            FileProblemError: There is no such file, or it can't be read; an `OSError` of the system's own kind
+                (`FileNotFoundError`, `IsADirectoryError`, `PermissionError`).
             UnsupportedRecordingFormatError: It is no recording or is cut off (`ERR_NOT_RECORDING`), or its format is
                 not known here (`ERR_UNSUPPORTED_RECORDING_FORMAT`).
         """
-        return cls._of(read_file(Path(path)))
+        return cls._of(read_file(path))
 
     @classmethod
     def _of(cls, found: Found) -> Recording:
@@ -99,7 +101,8 @@ class Recording:
         """Write the recording to a file, all of it or nothing (LIN-30).
 
         Args:
-            path: The file; one that is there is replaced. Its folder must exist.
+            path: The file; one that is there is replaced and keeps its mode, a symlink is followed. Its folder must
+                exist.
             form: `"native"`: each thing once, grows with what happened. `"wire"`: the reference's form, which repeats
                 everything and grows with the square of the run.
 
@@ -109,12 +112,13 @@ class Recording:
         Raises:
             ConfigError: The form is unknown, or a recording that was read in the wire form is to be written natively.
             RecordingTooLargeError: The wire form would take more than 256 MiB.
-            OSError: It can't be written; what was there before still is.
+            FileProblemError: It can't be written, or is a folder, a pipe or a device; an `OSError` of the system's own
+                kind. What was there before still is.
         """
         if form not in ("native", "wire"):
             raise ConfigError("form", f"There is no form {form!r}.", fix='Use "native" or "wire".')
         data = self._native().data() if form == "native" else encode_deep(self.to_wire())
-        return write_file(Path(path), data)
+        return write_file(path, data)
 
     def native_rows(self) -> list[Any]:
         """The lines of the native form as JSON values: the header, then a list for each row (01b s.3).

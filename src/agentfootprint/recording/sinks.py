@@ -13,8 +13,8 @@ import msgspec
 from agentfootprint.recording.deep import encode_deep
 from agentfootprint.recording.envelope import RunFacts, build_recording_envelope
 from agentfootprint.recording.errors import UnsafeRecordingIdError
-from agentfootprint.recording.files import write_file
 from agentfootprint.recording.recorded import Recording
+from agentfootprint.recording.writing import write_file
 from agentfootprint.trace import JsonObject
 
 __all__ = ["FileRecordingSink", "RecordingSink", "StoredRecording", "persist_recording", "recording_file_name"]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from agentfootprint.events import ErrorFatal, Event, RunConfigured, RunFacts, TurnEnd, event_to_wire
+from agentfootprint.recording.damage import guarded
 from agentfootprint.recording.deep import decode_deep, encode_deep
 from agentfootprint.recording.derived import MessageRows, field_of, remembering_rows
 from agentfootprint.recording.errors import RecordingTooLargeError
@@ -24,6 +25,7 @@ from agentfootprint.trace import (
     Journal,
     JsonObject,
     MappedRow,
+    as_list,
     as_object,
     freeze,
     project_commit_log,
@@ -71,8 +73,8 @@ class Source(ABC):
 class Snapshot(Mapping[str, Any]):
     """The engine's snapshot of a journal; reading a part does not build the others (LIN-25)."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._parts: dict[str, Callable[[], Any]] = {
+    def __init__(self, journal: Journal, *, of_file: bool = False) -> None:
+        parts: dict[str, Callable[[], Any]] = {
             "runId": lambda: journal.run_id,
             "sharedState": lambda: FrozenDict(project_state(journal)),
             "executionTree": lambda: project_tree(journal),
@@ -81,6 +83,7 @@ class Snapshot(Mapping[str, Any]):
             "writeProvenance": lambda: journal.dials.provenance,
             "subflowResults": lambda: project_subflow_results(journal),
         }
+        self._parts = {key: guarded(part) for key, part in parts.items()} if of_file else parts
         self._built: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401  JSON
@@ -220,7 +223,21 @@ class RowSource(NativeSource):
 
     @cached_property
     def _events(self) -> tuple[Event[Any], ...]:
+        return self._taken()
+
+    @guarded
+    def _taken(self) -> tuple[Event[Any], ...]:
         return tuple(self.feed("native").take())
+
+    @guarded
+    def rows(self) -> list[Any]:
+        """The lines, written anew."""
+        return super().rows()
+
+    @guarded
+    def to_wire(self) -> dict[str, Any]:
+        """Every projection, expanded."""
+        return super().to_wire()
 
     def events(self) -> Sequence[Event[Any]]:
         """All of the file."""
@@ -228,7 +245,7 @@ class RowSource(NativeSource):
 
     @cached_property
     def _snapshot(self) -> Snapshot:
-        return Snapshot(self._journal)
+        return Snapshot(self._journal, of_file=True)
 
     def snapshot(self) -> JsonObject:
         """Projected from the rows."""
@@ -313,7 +330,7 @@ def wire_size(journal: Journal) -> int:
 
 
 def _flags_of(about: JsonObject) -> tuple[str, ...]:
-    found = about.get("flags") or ()
+    found = as_list(about.get("flags")) or ()
     return tuple(str(flag) for flag in found)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from agentfootprint import Agent, Fact, Mock
 from agentfootprint.explain.errors import InvalidComparatorError
 from agentfootprint.explain.rerunning.comparators import change_rule, compare, parse_change, plain_answer, says
-from agentfootprint.llm import mock_embedder
+from agentfootprint.llm import LLMRequest, mock_embedder
 
 APPROVED = "Refund APPROVED: Dana Reyes holds VIP tier override status."
 DECLINED = "Refund DECLINED: the order was purchased 47 days ago."
@@ -214,3 +215,54 @@ async def test_similarity_without_an_embedder_is_refused() -> None:
 
     rule = parse_change("similarity<0.9", embedder=mock_embedder())
     assert await compare(rule, "ab", "a") is True
+
+
+@pytest.mark.parametrize("changed", ["decision", "field:text", "order.status", "items[0]", " decision "])
+def test_a_field_of_an_answer_that_is_a_text_is_refused(changed: str) -> None:
+    with pytest.raises(InvalidComparatorError, match="it names a field, and the answer is a text, which has none"):
+        change_rule(changed, original=APPROVED)
+
+
+@pytest.mark.parametrize(
+    "original", [Refund(decision="APPROVED", reason="-"), '{"decision": "APPROVED", "reason": "-"}']
+)
+@pytest.mark.parametrize("changed", ["verdict", "decision.word", "decision[0]", "field:text"])
+def test_a_field_that_the_answer_does_not_have_is_refused_naming_those_it_has(changed: str, original: object) -> None:
+    with pytest.raises(InvalidComparatorError, match=r"no such field; its fields are decision, reason\.") as caught:
+        change_rule(changed, original=original)
+
+    assert "APPROVED" not in caught.value.problem
+
+
+def test_a_field_that_only_the_schema_names_may_appear_in_a_re_run() -> None:
+    schema = {"properties": {"decision": {}, "note": {}}}
+
+    rule = change_rule("note", original={"decision": "a"}, schema=schema)
+
+    assert rule.name == 'field "note" of the output, exact'
+
+
+def test_a_field_of_an_element_that_a_list_does_not_have_is_refused() -> None:
+    many = {f"field{n}": n for n in range(10)}
+
+    with pytest.raises(InvalidComparatorError, match="field6, field7 and 2 more"):
+        change_rule("decision", original=many)
+    with pytest.raises(InvalidComparatorError, match="it is a list"):
+        change_rule("decision", original=[1])
+    with pytest.raises(InvalidComparatorError, match="it has no fields"):
+        change_rule("decision", original={})
+
+
+async def test_a_proof_by_a_field_that_the_answer_does_not_have_spends_nothing() -> None:
+    asked: list[LLMRequest] = []
+
+    def model(request: LLMRequest) -> str:
+        asked.append(request)
+        return APPROVED
+
+    result = await Agent(Mock(model), context=[Fact("vip", "Dana Reyes holds VIP status.")]).run("Refund?")
+
+    with pytest.raises(InvalidComparatorError, match="'decision'"):
+        await result.prove(changed="decision")
+
+    assert len(asked) == 1

@@ -104,7 +104,9 @@ def _evidence(view: View, index: int, hop: Hop) -> Html | None:
     if "content" not in hop:
         return None
     content, highlight = hop["content"], hop.get("highlight", "")
-    start = content.find(highlight) if highlight else 0
+    start = _place_of(view, index, hop)
+    if start < 0:  # it stands there more than once, and nothing says which one it is (CUS-4)
+        highlight, start = "", 0
     end = start + len(highlight)
     look = ""
     if highlight:
@@ -112,6 +114,28 @@ def _evidence(view: View, index: int, hop: Hop) -> Html | None:
     bar = el("div", el("b", hop.get("variable", hop["step"])), class_="bar")
     words = el("div", marked(content, start, end), class_="tx")
     return el("div", bar, el("div", words, class_=f"seg whole{look}"), class_="req")
+
+
+def _place_of(view: View, index: int, hop: Hop) -> int:
+    """Where the marked text begins in a hop's content; -1 when it stands there often and which one is not known.
+
+    A prompt is its records put together, so where the source's own record begins says which of two equal texts it is.
+    """
+    content, highlight = hop.get("content", ""), hop.get("highlight", "")
+    start = content.find(highlight)
+    if not highlight or content.find(highlight, start + 1) < 0:
+        return start
+    source = view.board["sources"][index]["id"]
+    for call in view.board["calls"]:
+        joint = call["system"].get("joinedBy")
+        if call["step"] != hop.get("at") or joint is None:
+            continue
+        place = 0
+        for record in view.records(call["system"]):
+            if record.get("source") == source and content.startswith(highlight, place) and record["text"] == highlight:
+                return place
+            place += len(record["text"]) + len(joint)
+    return -1
 
 
 def _not_found(view: View, index: int) -> Html | None:

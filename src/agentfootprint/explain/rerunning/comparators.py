@@ -30,6 +30,8 @@ _PATTERN: Final = re.compile(r"/(?P<body>.+)/(?P<flags>[ims]*)", re.DOTALL)
 _THRESHOLD: Final = re.compile(r"(?P<what>words|similarity)\s*<\s*(?P<threshold>[0-9]*\.?[0-9]+)")
 FLIP_THRESHOLD: Final = 0.8
 """A text whose similarity to the original is below this counts as changed, unless something better is known."""
+_LISTED: Final = 8
+"""So many fields of an answer are named in an error."""
 _LABEL: Final = 40
 """A one-word text up to this long is taken for a decision, not for prose."""
 
@@ -104,10 +106,15 @@ def change_rule(
         when that is a text, else its similarity by the embedder, else the text itself.
 
     Raises:
-        InvalidComparatorError: The text can't be read.
+        InvalidComparatorError: The text can't be read, or names a field that the answer does not have: no re-run
+            could change such a field, and a proof by it would find every source innocent.
     """
     if isinstance(changed, str):
-        return parse_change(changed, embedder=embedder)
+        rule = parse_change(changed, embedder=embedder)
+        field = _field_named(changed)
+        if field is not None:
+            _check_field(changed, field, original, schema or {})
+        return rule
     if isinstance(changed, ChangeRule):
         return changed
     if changed is not None:
@@ -143,18 +150,38 @@ def parse_change(text: str, *, embedder: Embedder | None = None) -> ChangeRule:
         InvalidComparatorError: It is none of these, or needs an embedder and has none.
     """
     given = text.strip()
-    if given == "output":
-        return _output_rule()
-    if given == "text":
-        return _text_rule()
+    if given in _NAMED:
+        return _NAMED[given]()
     if match := _PATTERN.fullmatch(given):
         return _pattern_rule(text, match["body"], match["flags"])
     if match := _THRESHOLD.fullmatch(given):
         return _threshold_rule(text, match["what"], float(match["threshold"]), embedder)
-    path = given.removeprefix("field:")
-    if _PATH.fullmatch(path):
+    path = _field_named(text)
+    if path is not None:
         return _fields_rule([path])
     raise InvalidComparatorError(text, "it is no field, no /pattern/ and none of the named rules")
+
+
+def _field_named(text: str) -> str | None:
+    """The path of the field that a text names; `None` when it names a rule or is a pattern."""
+    given = text.strip()
+    path = given.removeprefix("field:")
+    return path if given not in _NAMED and _PATH.fullmatch(path) else None
+
+
+def _check_field(text: str, path: str, original: Answer, schema: Mapping[str, Any]) -> None:
+    """Refuse a field that the answer does not have, unless the schema says that it may have it."""
+    answer = _structured(original)
+    if not isinstance(answer, (Mapping, list)):
+        raise InvalidComparatorError(text, "it names a field, and the answer is a text, which has none")
+    declared = _member(schema, "properties")
+    if _at(cast("object", answer), path) is not _ABSENT or _PART.findall(path)[0] in declared:
+        return
+    known = [*dict.fromkeys((*declared, *cast("Mapping[str, Any]", answer)))] if isinstance(answer, Mapping) else []
+    more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+    named = ", ".join(known[:_LISTED]) + more
+    has = f"its fields are {named}" if named else "it is a list" if isinstance(answer, list) else "it has no fields"
+    raise InvalidComparatorError(text, f"the answer has no such field; {has}")
 
 
 def says(answer: Answer, expected: Answer, rule: ChangeRule | None = None) -> bool:
@@ -260,6 +287,10 @@ def _text_rule() -> ChangeRule:
         return answer_text(original) != answer_text(rerun)
 
     return ChangeRule("the text, exact but for white space", changed)
+
+
+_NAMED: Final[Mapping[str, Callable[[], ChangeRule]]] = {"output": _output_rule, "text": _text_rule}
+"""The rules that have a name."""
 
 
 def _threshold_rule(text: str, what: str, threshold: float, embedder: Embedder | None) -> ChangeRule:

@@ -7,7 +7,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from agentfootprint.errors import AgentFootprintError
 from agentfootprint.events import Event, MetaMarks, Origin, RunFacts, Token, event_from_wire
+from agentfootprint.recording.damage import BROKEN, damaged
 from agentfootprint.recording.native.decode_events import Memo, event_of
 from agentfootprint.recording.native.encode_events import implied
 from agentfootprint.recording.native.rowlog import Raw, RowLog
@@ -37,6 +39,7 @@ from agentfootprint.trace import (
 __all__ = ["journal_of"]
 
 _US: Final = 1000
+_PLACES: Final = (Execution, str, type(None))
 _MARK_KEYS: Final = frozenset(("toolOrdinal", "carried", "turnIndex", "iterIndex"))
 
 
@@ -68,11 +71,17 @@ class _Decoder:
 
     def decode(self) -> Journal:
         readers = {"x": self._begin, "c": self._commit, "s": self._seed, "f": self._control, "e": self._event}
-        for number in range(1, len(self._log)):
-            row = self._log.row(number)
-            reader = readers.get(row[0])
-            if reader is not None:
-                reader(number, row)
+        number = 0
+        try:
+            for number in range(1, len(self._log)):
+                row = self._log.row(number)
+                reader = readers.get(row[0])
+                if reader is not None:
+                    reader(number, row)
+        except AgentFootprintError:
+            raise
+        except BROKEN as broken:
+            raise damaged(number + 1) from broken
         return self._journal
 
     def _now(self, delta: int) -> int:
@@ -86,6 +95,8 @@ class _Decoder:
         shape = cast("StepShape", self._log.definitions[row[1]])
         info = self._journal.stages[shape.stage]
         link, parent, mount = row[3] if shape.link else self._spine.usual(info)
+        if not type(link) is type(parent) is type(mount) is int:
+            raise TypeError(row[3])
         index = self._journal.first_index + len(self._executions)
         self._spine.begin(info, index, link, mount)
         execution = Execution(info, index, parent, link, mount, self._now(row[2]), (), {})
@@ -155,8 +166,10 @@ class _Decoder:
             case "decided", [int(chosen)]:
                 append(DecidedRow(at, chosen, self._journal.stages[chosen].branch_id, matched=True))
             case "decided", [chosen, returned, matched, evidence]:
+                _check_stages([chosen], self._journal)
                 append(DecidedRow(at, chosen, returned, matched, read(evidence)))
             case "selected", [chosen, *evidence]:
+                _check_stages(chosen, self._journal)
                 append(SelectedRow(at, tuple(chosen), read(evidence[0]) if evidence else None))
             case "broke", [reason, from_subflow]:
                 append(BrokeRow(at, reason, from_subflow))
@@ -177,6 +190,8 @@ class _Decoder:
         shape = cast("EventShape", self._log.definitions[row[1]])
         facts = self._log.facts_of(shape)
         where: Origin = self._at(row[2]) if type(row[2]) is int else row[2]
+        if not isinstance(where, _PLACES):
+            raise TypeError("an event happens in an execution or at an address")
         if shape.joined:
             self._tokens(row, where, facts)
             return
@@ -205,3 +220,10 @@ class _Decoder:
             token = Token(iteration=iteration, token_index=index, content=text)
             self._journal.append(Event(token, where, self._now(delta), facts))
             index += 1
+
+
+def _check_stages(chosen: list[Any], journal: Journal) -> None:
+    """Refuse numbers that are no stage's."""
+    for number in chosen:
+        if type(number) is not int or not -1 <= number < len(journal.stages):
+            raise IndexError(number)

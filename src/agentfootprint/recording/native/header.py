@@ -91,20 +91,23 @@ def read_header(found: Mapping[str, Any], name: str) -> Header:
     """
     try:
         chart = found["chart"]
+        stages = tuple(_stage_from_wire(number, stage) for number, stage in enumerate(chart["stages"]))
+        _check_links(stages)
+        states = _object(found, "states")
         return Header(
             run_ids=msgspec.convert(found.get("runIds", [found["runId"]]), list[str]),
             started_at=msgspec.convert(found["startedAt"], int),
             first_index=msgspec.convert(found.get("firstIndex", 0), int),
-            stages=tuple(_stage_from_wire(number, stage) for number, stage in enumerate(chart["stages"])),
+            stages=stages,
             dials=msgspec.convert(found["dials"], Dials),
             facts=msgspec.convert(found["facts"], RunFacts),
-            about=freeze(found.get("about", {})),
-            base_state=found.get("state", {}),
-            base_states=found.get("states", {}),
-            structure=chart.get("structure"),
+            about=freeze(_object(found, "about")),
+            base_state=_object(found, "state"),
+            base_states={str(int(key)): _object(states, key) for key in states},
+            structure=None if chart.get("structure") is None else _object(chart, "structure"),
             rows=msgspec.convert(found.get("rows"), int | None),
         )
-    except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as missing:
+    except (LookupError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as missing:
         what = repr(missing.args[0]) if isinstance(missing, KeyError) else str(missing)
         raise NotARecordingError(
             f"{name} is not a recording: its header lacks a part or holds it in another form ({what}).",
@@ -131,7 +134,42 @@ def _stage_from_wire(number: int, found: Mapping[str, Any]) -> StageInfo:
     local, path = _implied_place(found["id"])
     fields = {name: _tuples(found[key]) for name, key in _KEYS if key in found}
     fields |= {"number": number, "local_id": found.get("localId", local), "path": _tuples(found.get("path", path))}
+    for name, value in fields.items():
+        if not _fits(name, value):
+            raise TypeError(f"chart.stages[{number}].{name}")
     return StageInfo(**fields)
+
+
+def _fits(name: str, value: Any) -> bool:  # noqa: ANN401  a member of a stage
+    """Whether a member of a stage is of its kind."""
+    if name in ("in_map", "out_map"):
+        return value is None or (isinstance(value, tuple) and all(map(_is_pair, cast("tuple[object, ...]", value))))
+    if name in ("path", "children"):
+        kind = str if name == "path" else int
+        return isinstance(value, tuple) and all(type(item) is kind for item in cast("tuple[object, ...]", value))
+    if name == "description":
+        return value is None or type(value) is str
+    return type(value) is type(_DEFAULTS.get(name, 0 if name == "number" else ""))
+
+
+def _is_pair(item: object) -> bool:
+    return isinstance(item, tuple) and [type(part) for part in cast("tuple[object, ...]", item)] == [str, str]
+
+
+def _check_links(stages: Sequence[StageInfo]) -> None:
+    """Refuse a chart whose stages name stages that it does not have."""
+    for stage in stages:
+        named = (stage.mount, stage.branch_of, stage.next, stage.loop_to, stage.entry, *stage.children)
+        if not all(-1 <= number < len(stages) for number in named):
+            raise ValueError("chart.stages")
+
+
+def _object(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A member that is an object; empty when it is not there."""
+    value = found.get(key, {})
+    if not isinstance(value, Mapping):
+        raise TypeError(key)
+    return cast("Mapping[str, Any]", value)
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401  a member of a stage

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 from agentfootprint.errors import AgentFootprintError
+from agentfootprint.recording.damage import BROKEN
 from agentfootprint.recording.derived import (
     COMMITTED,
     JOINED_TOKENS,
@@ -94,7 +95,7 @@ class Resolver:
             return self._at_once(place) if self._depth < _DEEP else self._step_by_step(place)
         except AgentFootprintError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as broken:
+        except BROKEN as broken:
             raise _dangling(place) from broken
 
     def tail(self, line: int, n: int) -> FrozenList:
@@ -261,7 +262,10 @@ class Resolver:
 
     def _derived(self, name: str, of: Any, place: Place) -> Value:  # noqa: ANN401  JSON
         if name == MessageRows.fn:
-            return MessageRows(self._read(of, place))
+            window = self._read(of, place)
+            if type(window) is not FrozenList:
+                raise TypeError(name)
+            return MessageRows(window)
         if name == SLOT_TOTALS:
             stored, cap, iteration, *slot = of
             rows: Any = self._read(stored, place)

@@ -13,6 +13,7 @@ import msgspec
 
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.events import RunFacts
+from agentfootprint.recording.damage import BROKEN, guarded
 from agentfootprint.recording.native.header import Header
 from agentfootprint.recording.native.resolve import Resolver
 from agentfootprint.recording.native.shapes import (
@@ -43,6 +44,7 @@ __all__ = ["DamagedLineError", "Raw", "RowLog"]
 Raw: TypeAlias = "list[Any]"
 
 _RECENT: Final = 512
+_PLACES: Final = frozenset((int, str, type(None)))
 _NO_STEP: Final = StepShape(-1)
 
 
@@ -154,12 +156,12 @@ class RowLog:
                     which = row[1]
                     event = plans[which].event
                     if event is not None:
-                        marks.append(Mark(event, row[2], number, len(executions)))
+                        marks.append(Mark(event, _place(row[2]), number, len(executions)))
                 else:
                     self._other(number, row)
         except AgentFootprintError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError) as broken:
+        except BROKEN as broken:
             raise DamagedLineError(number) from broken
 
     def _other(self, number: int, row: Raw) -> None:
@@ -265,6 +267,7 @@ class RowLog:
             return None
         return self.values.tail(line, shape.place_of(key))
 
+    @guarded
     def bundle_at(self, position: int) -> CommitBundle:
         """The commit bundle at a position of the top's log."""
         index, line = self.top.executions[position], self.top.rows[position]
@@ -320,6 +323,13 @@ class RowLog:
     def facts_of(self, shape: EventShape) -> RunFacts:
         """The facts of the run that an event belongs to."""
         return self.header.facts if shape.facts < 0 else cast("RunFacts", self.definitions[shape.facts])
+
+
+def _place(where: Any) -> int | str | None:  # noqa: ANN401  JSON
+    """Where an event happened, when it can be a place."""
+    if type(where) not in _PLACES:
+        raise TypeError("an event happens in an execution or at an address")
+    return where
 
 
 def _present(values: Mapping[str, Value]) -> dict[str, Value]:

@@ -103,7 +103,7 @@ def _rows(data: bytes, lines: Sequence[bytes]) -> list[Any]:
     """The lines decoded, up to the first that can't be."""
     try:
         return msgspec.json.Decoder().decode_lines(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return [msgspec.json.decode(line) for line in lines[: _first_bad(lines)]]
 
 
@@ -112,7 +112,7 @@ def _first_bad(lines: Sequence[bytes]) -> int:
     for number, line in enumerate(lines):
         try:
             decode(line)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return number
     return len(lines)
 
@@ -123,19 +123,9 @@ def _load(rows: Sequence[Any], lines: Sequence[bytes], name: str) -> tuple[RowLo
         raise unknown_format(first.get("format"), name, FORMAT)
     header = read_header(first, name)
     is_torn = len(rows) == len(lines) - 1 and header.rows is None
-    if len(rows) < len(lines) and not is_torn:
-        is_last = len(rows) == len(lines) - 1
-        raise NotARecordingError(
-            f"{name} is cut off in line {len(rows) + 1} of {header.rows}."
-            if is_last and header.rows is not None
-            else f"{name} is damaged: line {len(rows) + 1} is not JSON.",
-            fix=_ROWS_FIX,
-            where=name,
-        )
-    if header.rows is not None and header.rows != len(rows):
-        raise NotARecordingError(
-            f"{name} is cut off: it has {len(rows)} of {header.rows} lines.", fix=_ROWS_FIX, where=name
-        )
+    problem = None if is_torn else _miscounted(len(rows), len(lines), header.rows)
+    if problem is not None:
+        raise NotARecordingError(f"{name} is {problem}.", fix=_ROWS_FIX, where=name)
     log = RowLog(header, lines[: len(rows)])
     try:
         log.scan(rows)
@@ -144,3 +134,19 @@ def _load(rows: Sequence[Any], lines: Sequence[bytes], name: str) -> tuple[RowLo
             f"{name} is damaged: line {damaged.number + 1} is no row of a run log.", fix=_ROWS_FIX, where=name
         ) from damaged
     return log, ((TORN,) if is_torn else ())
+
+
+def _miscounted(read: int, there: int, stated: int | None) -> str | None:
+    """What is wrong with the number of lines, or with the first that is not JSON; `None` when nothing is.
+
+    Args:
+        read: How many lines are JSON, up to the first that is not.
+        there: How many lines there are.
+        stated: How many there should be, if that is known.
+    """
+    if stated is not None and there > stated and read >= stated:
+        return f"damaged: its header says {stated:,} lines, and there are {there:,}"
+    if read < there:
+        is_cut = stated is not None and read == there - 1
+        return f"cut off in line {read + 1} of {stated}" if is_cut else f"damaged: line {read + 1} is not JSON"
+    return None if stated is None or stated == read else f"cut off: it has {read} of {stated} lines"

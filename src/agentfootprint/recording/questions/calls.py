@@ -165,7 +165,7 @@ class ModelCall:
     def tools(self) -> Sequence[OfferedTool]:
         """The tools that were offered, by name and description."""
         offered = None if self._start is None else self._start.tools
-        return cast("Sequence[OfferedTool]", offered or ())
+        return cast("Sequence[OfferedTool]", as_list(offered) or ())
 
     @cached_property
     def _rows(self) -> Sequence[Any]:
@@ -222,7 +222,7 @@ class ModelCall:
         if position is None or self._end is None or not self._end.tool_call_count:
             return ()
         calls = as_list(self._trail.value_at("llmLatestToolCalls", position + 1)) or ()
-        return tuple(call if isinstance(call, ToolCall) else _tool_call(call) for call in calls)
+        return tuple(call if isinstance(call, ToolCall) else _tool_call(as_object(call) or {}) for call in calls)
 
     @property
     def stop_reason(self) -> str | None:
@@ -232,7 +232,8 @@ class ModelCall:
     @cached_property
     def usage(self) -> Usage | None:
         """What it took, in the vendor's own numbers; `None` when it did not answer."""
-        return None if self._end is None else Usage.from_wire(thaw(self._end.usage))
+        stated = None if self._end is None else as_object(self._end.usage)
+        return None if stated is None else Usage.from_wire(thaw(stated))
 
     @property
     def duration_ms(self) -> float | None:

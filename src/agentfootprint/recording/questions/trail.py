@@ -10,7 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from agentfootprint.errors import AgentFootprintError
 from agentfootprint.events import Event, Payload
+from agentfootprint.recording.damage import BROKEN, damaged, guarded
 from agentfootprint.recording.native.decode_events import read_payload
 from agentfootprint.recording.native.encode_events import implied
 from agentfootprint.recording.native.rowlog import RowLog
@@ -237,16 +239,22 @@ class RowTrail(Trail):
 
     def payload(self, mark: Mark) -> Any:  # noqa: ANN401  a payload of the mark's type
         """Decoded from the line."""
-        shape, fields = self._rows.event_fields(mark.row)
-        for key in shape.implied:
-            fields[key] = self._implied(key, mark.position)
-        return None if shape.whole or shape.app else read_payload(shape.event, fields, is_exact=False)
+        try:
+            shape, fields = self._rows.event_fields(mark.row)
+            for key in shape.implied:
+                fields[key] = self._implied(key, mark.position)
+            return None if shape.whole or shape.app else read_payload(shape.event, fields, is_exact=False)
+        except AgentFootprintError:
+            raise
+        except BROKEN as broken:
+            raise damaged(mark.row + 1) from broken
 
     def _implied(self, key: str, position: int) -> Value:
         source = "turnNumber" if key == "turnIndex" else "iteration"
         value = self._rows.value_at(source, position)
         return implied(key, {} if value is ABSENT else {source: value})
 
+    @guarded
     def ordinal(self, mark: Mark) -> int | None:
         """As the line says."""
         row = self._rows.row(mark.row)
@@ -255,27 +263,33 @@ class RowTrail(Trail):
             return None
         return row[len(row) - len(shape.marks) + shape.marks.index("toolOrdinal")]
 
+    @guarded
     def step(self, mark: Mark) -> str:
         """The execution's id, or the address."""
         return self._rows.step_of(mark.where) if isinstance(mark.where, int) else mark.where or ""
 
+    @guarded
     def value_at(self, key: str, position: int) -> Value:
         """By the index of the key's versions: O(log n) and the making of the value."""
         return self._rows.value_at(key, position)
 
+    @guarded
     def appended(self, key: str, position: int) -> FrozenList | None:
         """As the line says; the list itself is not made."""
         return self._rows.appended_at(key, position)
 
+    @guarded
     def version(self, key: str, position: int) -> int | None:
         """By the index of the key's versions: O(log n)."""
         return self.top.version(key, position)
 
+    @guarded
     def reads_of(self, step: str) -> tuple[str, ...]:
         """As the line of its commit says."""
         index = self._index(step)
         return () if index is None else self._rows.reads_of(index)
 
+    @guarded
     def writes_of(self, step: str) -> tuple[str, ...] | None:
         """As the line of its commit says."""
         index = self._index(step)
@@ -287,10 +301,12 @@ class RowTrail(Trail):
             return None
         return int(index) if self._rows.step_of(int(index)) == step else None
 
+    @guarded
     def commit_of(self, mark: Mark) -> int | None:
         """The first commit of the execution."""
         return self.top.first(mark.where) if isinstance(mark.where, int) else None
 
+    @guarded
     def step_at(self, position: int) -> str:
         """Without making the bundle."""
         return self._rows.step_of(self.top.executions[position])

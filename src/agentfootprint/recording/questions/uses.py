@@ -14,7 +14,7 @@ from agentfootprint.recording.derived import field_of
 from agentfootprint.recording.native.toplog import Mark
 from agentfootprint.recording.questions.calls import ModelCall
 from agentfootprint.recording.questions.trail import Trail
-from agentfootprint.trace import ABSENT, JsonObject, Value, as_list, compact_json
+from agentfootprint.trace import ABSENT, JsonObject, Value, as_list, as_object, compact_json
 
 __all__ = ["ActivePiece", "Evaluation", "Flavors", "SkippedPiece", "ToolUse", "tool_uses_of"]
 
@@ -64,7 +64,7 @@ class ToolUse:
     @property
     def args(self) -> JsonObject:
         """The model's own arguments."""
-        return {} if self._start is None else cast("JsonObject", self._start.args)
+        return {} if self._start is None else as_object(self._start.args) or {}
 
     @property
     def finished(self) -> bool:
@@ -275,7 +275,8 @@ class Evaluation:
     @property
     def trigger_counts(self) -> Mapping[str, int]:
         """Active pieces by the kind of their trigger."""
-        return {} if self._payload is None else cast("Mapping[str, int]", self._payload.trigger_kind_counts)
+        counts = None if self._payload is None else as_object(self._payload.trigger_kind_counts)
+        return {} if counts is None else cast("Mapping[str, int]", counts)
 
     @cached_property
     def active(self) -> tuple[ActivePiece, ...]:
@@ -286,7 +287,7 @@ class Evaluation:
         only = kinds[0] if len(kinds) == 1 else None
         position = self._mark.position + 1 if self._call is None else self._call.position
         flavors = self._flavors.at(position)
-        return tuple(ActivePiece(piece, flavors.get(piece), only) for piece in self._payload.active_ids)
+        return tuple(ActivePiece(piece, flavors.get(piece), only) for piece in as_list(self._payload.active_ids) or ())
 
     @property
     def skipped(self) -> tuple[SkippedPiece, ...]:
@@ -297,7 +298,7 @@ class Evaluation:
             SkippedPiece(
                 field_of(each, "id", "id"), field_of(each, "reason", "reason"), field_of(each, "error", "error")
             )
-            for each in self._payload.skipped_details
+            for each in as_list(self._payload.skipped_details) or ()
         )
 
     def __repr__(self) -> str:

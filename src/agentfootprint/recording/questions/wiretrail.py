@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, cast, overload
 
 from agentfootprint.events import Event, UnknownEvent, event_from_wire
+from agentfootprint.recording.damage import guarded
 from agentfootprint.recording.native.toplog import MARKED, Mark
 from agentfootprint.recording.questions.trail import Trail
 from agentfootprint.trace import (
@@ -30,6 +31,8 @@ from agentfootprint.trace import (
 )
 
 __all__ = ["StoredEvents", "WireTrail"]
+
+_event = guarded(event_from_wire)
 
 
 class StoredEvents(Sequence[Event[Any]]):
@@ -55,7 +58,7 @@ class StoredEvents(Sequence[Event[Any]]):
         place = range(len(self))[index]
         made = self._made.get(place)
         if made is None:
-            made = self._made[place] = event_from_wire(self.raw[place])
+            made = self._made[place] = _event(self.raw[place])
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -97,11 +100,13 @@ class WireTrail(Trail):
             found.append(Mark(kind, step, place, position))
         return found
 
+    @guarded
     def payload(self, mark: Mark) -> Any:  # noqa: ANN401  a payload of the mark's type
         """Decoded from the event."""
         event = self._events[mark.row]
         return None if isinstance(event, UnknownEvent) else event.payload
 
+    @guarded
     def ordinal(self, mark: Mark) -> int | None:
         """As the event's meta says; the reference's says nothing."""
         return self._events[mark.row].meta.tool_ordinal
@@ -110,6 +115,7 @@ class WireTrail(Trail):
         """The address in the event's meta."""
         return str(mark.where or "")
 
+    @guarded
     def value_at(self, key: str, position: int) -> Value:
         """By replaying what the log says of the key."""
         version = self.version(key, position)
@@ -121,6 +127,7 @@ class WireTrail(Trail):
             known = self._values[key, version] = found if found is ABSENT else freeze(found)
         return known
 
+    @guarded
     def appended(self, key: str, position: int) -> Sequence[Any] | None:
         """As the bundle says."""
         bundle = self.log[position]
@@ -134,10 +141,12 @@ class WireTrail(Trail):
         tree = self._snapshot.get("executionTree")
         return keys_read_from_map({}) if tree is None else keys_read_from_execution_tree(tree)
 
+    @guarded
     def reads_of(self, step: str) -> tuple[str, ...]:
         """As the execution tree says."""
         return tuple(self._reads(step))
 
+    @guarded
     def writes_of(self, step: str) -> tuple[str, ...] | None:
         """As the top log says; what a step inside a mount changed is not looked up."""
         position = self._first.get(step)
@@ -145,6 +154,7 @@ class WireTrail(Trail):
             return None
         return tuple(dict.fromkeys(split_path(entry.path)[0] for entry in self.log[position].trace))
 
+    @guarded
     def commit_of(self, mark: Mark) -> int | None:
         """The first commit of the step."""
         return self._first.get(str(mark.where or ""))
