@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -105,9 +106,9 @@ def check(ran: Ran) -> None:
 def spoiled(value: Any, spoils: Callable[[str], bool], key: str = "") -> Any:
     """A copy of a JSON value with something evil at the end of every text, and in the keys of tool arguments."""
     if isinstance(value, dict):
-        return {name: spoiled(each, spoils, name) for name, each in value.items()}
+        return {name: spoiled(each, spoils, name) for name, each in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [spoiled(each, spoils, key) for each in value]
+        return [spoiled(each, spoils, key) for each in cast("list[Any]", value)]
     return f"{value}{EVIL}" if isinstance(value, str) and spoils(key) else value
 
 
@@ -228,7 +229,7 @@ def test_a_proof_of_hostile_pieces_and_a_traceback_are_printed_in_safety(desk: P
     (desk / "evil.py").write_text(AGENT, encoding="utf-8")
     sys.path.insert(0, str(desk))
     prove = ("why", "evil-run.json", "--prove", "--agent")
-    import evil  # type: ignore[import-not-found]  # written above
+    evil: Any = importlib.import_module("evil")
 
     evil.agent.run_sync("?").recording.save(desk / "evil-run.json")
 

@@ -201,11 +201,13 @@ def steps_of(work: Callable[[], object]) -> int:
     return steps
 
 
+def _folded(text: str) -> object:
+    return folded(text, 80)
+
+
 @pytest.mark.parametrize("unit", ["x", "日", "\x1b", "word ", "e\u0301"])
 @pytest.mark.parametrize(
-    "work",
-    [lambda text: folded(text, 80), quoted, escaped, display_width],
-    ids=["folded", "quoted", "escaped", "display_width"],
+    "work", [_folded, quoted, escaped, display_width], ids=["folded", "quoted", "escaped", "display_width"]
 )
 def test_twice_the_text_takes_at_most_twice_the_work(work: Callable[[str], object], unit: str) -> None:
     once, twice = (steps_of(partial(work, unit * count)) for count in (4_000, 8_000))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -44,7 +44,7 @@ def read_all(recording: Recording) -> None:
         repr(recording.snapshot[key])
     for bundle in recording.bundles:
         step = bundle.runtime_stage_id
-        recording.reads_of(step), recording.writes_of(step)
+        repr((recording.reads_of(step), recording.writes_of(step)))
         for entry in bundle.trace:
             recording.value_at(entry.path)
             recording.writer_of(entry.path)
@@ -66,9 +66,14 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The places in a JSON value, down to five deep; of long lists the first few."""
     yield at
     if len(at) < 5:
-        inside = value.items() if isinstance(value, dict) else enumerate(value[:7]) if isinstance(value, list) else ()
-        for key, item in inside:
+        for key, item in _inside(value):
             yield from places(item, (*at, key))
+
+
+def _inside(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).items()
+    return enumerate(cast("list[Any]", value)[:7]) if isinstance(value, list) else ()
 
 
 def replaced(value: Any, at: tuple[Any, ...], new: Any) -> Any:
@@ -87,8 +92,9 @@ def native_mutants(lines: list[Any]) -> Iterator[Mutant]:
         yield f"drop {number}", [*before, *after]
         yield f"double {number}", [*before, line, line, *after]
         if isinstance(line, list):
-            yield from ((f"cut {number} to {n}", [*before, line[:n], *after]) for n in range(len(line)))
-            yield f"longer {number}", [*before, [*line, 1], *after]
+            row = cast("list[Any]", line)
+            yield from ((f"cut {number} to {n}", [*before, row[:n], *after]) for n in range(len(row)))
+            yield f"longer {number}", [*before, [*row, 1], *after]
         else:
             yield from ((f"without {key}", [{k: v for k, v in line.items() if k != key}, *after]) for key in line)
         for at in places(line):
@@ -118,8 +124,9 @@ def outcomes(mutants: Iterator[tuple[str, Any]], path: Path, dump: Callable[[Any
 
 
 def as_lines(lines: list[Any]) -> bytes:
-    if isinstance(lines[0], dict) and isinstance(lines[0].get("rows"), int):
-        lines = [{**lines[0], "rows": len(lines)}, *lines[1:]]
+    header = lines[0]
+    if isinstance(header, dict) and isinstance(cast("dict[str, Any]", header).get("rows"), int):
+        lines = [{**header, "rows": len(lines)}, *lines[1:]]
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 

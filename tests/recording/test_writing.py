@@ -175,10 +175,11 @@ def test_a_file_problem_survives_pickle(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         Recording.load(tmp_path / "nowhere.json")
 
-    copied: Any = pickle.loads(pickle.dumps(caught.value))
+    raised: Any = caught.value
+    copied: Any = pickle.loads(pickle.dumps(raised))
 
-    assert type(copied) is type(caught.value)
-    assert (str(copied), copied.errno, copied.where) == (str(caught.value), errno.ENOENT, caught.value.filename)
+    assert type(copied) is type(raised)
+    assert (str(copied), copied.errno, copied.where) == (str(raised), errno.ENOENT, raised.filename)
 
 
 KILLED = """

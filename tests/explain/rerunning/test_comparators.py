@@ -235,7 +235,7 @@ def test_a_field_that_the_answer_does_not_have_is_refused_naming_those_it_has(ch
 
 
 def test_a_field_that_only_the_schema_names_may_appear_in_a_re_run() -> None:
-    schema = {"properties": {"decision": {}, "note": {}}}
+    schema: dict[str, Any] = {"properties": {"decision": {}, "note": {}}}
 
     rule = change_rule("note", original={"decision": "a"}, schema=schema)
 
