@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup fmt lint types layers test test-fast bench docs demo check
+.PHONY: help setup fmt lint types layers test test-fast test-slow bench docs demo check
 
 BIN := .venv/bin
 STAMP := .venv/.ready
@@ -30,11 +30,14 @@ types: $(STAMP) ## Check types in strict mode.
 layers: $(STAMP) ## Check that imports point downward.
 	@$(BIN)/lint-imports --no-logo
 
-test: $(STAMP) ## Run every test; without CI=true, those that need a missing Chromium or Node are skipped by name.
-	@$(BIN)/python -m pytest -n 2 -rs
+test: $(STAMP) ## Run the tests; without CI=true, those that need a missing Chromium or Node are skipped by name.
+	@$(BIN)/python -m pytest -n 2 -rs -m "not slow"
 
 test-fast: $(STAMP) ## Run the tests that need no browser and no patience, in one process.
 	@$(BIN)/python -m pytest -q -m "not browser and not slow"
+
+test-slow: $(STAMP) ## Run the tests that take minutes: thousands of seeded misbehaviours.
+	@$(BIN)/python -m pytest -n 2 -q -m slow
 
 bench: $(STAMP) ## Measure against the floors, alternating in one run.
 	@$(BIN)/python -m benchmarks

@@ -68,7 +68,7 @@ def test_a_function_without_type_hints_is_refused_naming_the_parameter() -> None
         Agent(Mock("x"), tools=[cast("Any", broken)])
 
 
-@pytest.mark.parametrize("spec", ["anthropic:claude-sonnet-4-5", "openai:gpt-5", "ollama:llama3"])
+@pytest.mark.parametrize("spec", ["bedrock:claude-x", "gemini:gemini-x"])
 def test_the_model_string_of_a_vendor_that_is_not_built_is_refused_by_name(spec: str) -> None:
     with pytest.raises(ConfigError, match=spec.partition(":")[0]) as caught:
         Agent(spec)

@@ -12,8 +12,6 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentfootprint import Agent, Fact, Instruction, Limits, Mock, Steering, tool
 from agentfootprint.events import EventBus, Token
 from benchmarks import candidates
@@ -101,7 +99,6 @@ def test_nothing_is_allocated_for_an_event_that_nobody_hears() -> None:
     assert not bus.has_listeners(Token.type)
 
 
-@pytest.mark.slow
 def test_time_of_an_iteration_does_not_grow_with_the_run() -> None:
     ratios = [
         candidates.seconds_per_iteration("agentfootprint", 1000)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentfootprint import Agent, ConfigError, Mock
-from agentfootprint.providers import resolve_provider
+from agentfootprint.llm import MissingCredentialError
+from agentfootprint.providers import AnthropicProvider, OllamaProvider, OpenAIProvider, resolve_provider
 
 
 @pytest.mark.parametrize("spec", ["mock", "mock:", "mock:mock-1", "MOCK", " Mock :big"])
@@ -31,7 +34,7 @@ def test_what_follows_the_vendor_is_the_model(spec: str, model: str) -> None:
     assert (result.text, result.cost_usd) == ("echo: hello", 0.0)
 
 
-@pytest.mark.parametrize("vendor", ["anthropic", "openai", "azure", "bedrock", "gemini", "ollama"])
+@pytest.mark.parametrize("vendor", ["openai-responses", "bedrock", "gemini", "foundry"])
 @pytest.mark.parametrize("form", ["{}", "{}:a-model", "{}:", " {}:x"])
 def test_a_vendor_that_is_not_built_is_named_with_a_way_on(vendor: str, form: str) -> None:
     with pytest.raises(
@@ -72,3 +75,35 @@ def test_what_names_no_vendor_is_told_the_form_and_shown_only_if_it_is_no_key(sp
     assert caught.value.problem == f"The model string{shown} names no vendor that is known."
     assert '"vendor:model"' in caught.value.fix
     assert caught.value.option == "model"
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "model"),
+    [
+        ("anthropic:claude-x", AnthropicProvider, "claude-x"),
+        (" OpenAI : gpt-x", OpenAIProvider, "gpt-x"),
+        ("ollama:qwen3:8b", OllamaProvider, "qwen3:8b"),
+    ],
+)
+def test_a_vendor_is_made_with_its_model_and_the_key_of_the_environment(
+    spec: str, kind: type[Any], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+
+    provider = resolve_provider(spec)
+
+    assert isinstance(provider, kind)
+    assert getattr(provider, "default_model", None) == model
+    assert Agent(spec).plan.model == model
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "openai"])
+def test_a_missing_key_is_named_with_a_way_on(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(f"{vendor.upper()}_API_KEY", raising=False)
+
+    with pytest.raises(MissingCredentialError, match=f"{vendor.upper()}_API_KEY is not set") as caught:
+        Agent(f"{vendor}:some-model").run_sync("hello")
+
+    assert "Agent(Mock(" in caught.value.fix
+    assert "some-model" not in str(caught.value)

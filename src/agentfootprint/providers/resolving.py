@@ -6,16 +6,25 @@ A model string is never shown as it is: people paste keys where it belongs.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentfootprint.errors import ConfigError
+from agentfootprint.providers.environment import ProviderKind, make_provider
 
 if TYPE_CHECKING:
     from agentfootprint.llm import LLMProvider
 
 __all__ = ["resolve_provider"]
 
-_NOT_BUILT: Final = ("anthropic", "openai", "azure", "bedrock", "gemini", "ollama")
+_KINDS: Final[Mapping[str, ProviderKind]] = {
+    "mock": "mock",
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "azure": "azure-openai",
+    "ollama": "ollama",
+}
+_NOT_BUILT: Final = ("openai-responses", "bedrock", "gemini", "foundry", "foundry-local")
 _VENDOR: Final = re.compile(r"[a-z0-9_-]{1,20}")
 _KEY: Final = re.compile(
     r"(sk|pk|rk|key|api|gsk|xai|hf|ghp|gho|aiza|akia|asia|ya29|bearer|token|secret)([_-]|\d|$)|aiza"
@@ -24,22 +33,24 @@ _MOST_DIGITS: Final = 3
 
 
 def resolve_provider(spec: str) -> LLMProvider:
-    """The provider of a model string.
+    """The provider of a model string (FAC-1); its key and address come from the environment.
 
     Args:
-        spec: `"vendor:model"`, such as `"mock:mock-1"`; a vendor alone means its default model.
+        spec: `"vendor:model"`, such as `"anthropic:claude-sonnet-4-5"` or `"mock"`; a vendor alone means its default
+            model. The model is all that follows the first colon.
 
     Returns:
-        A provider, ready to be asked.
+        A provider, ready to be asked; nothing was sent yet.
 
     Raises:
         ConfigError: The vendor is unknown, or its adapter is not part of this version; names it and what there is.
+        MissingCredentialError: No key is set for the vendor.
+        MissingExtraError: The vendor's package is not installed; names the extra.
     """
-    vendor = spec.partition(":")[0].strip().lower()
-    if vendor == "mock":
-        from agentfootprint.llm import Mock
-
-        return Mock()
+    before, _, after = spec.partition(":")
+    vendor, model = before.strip().lower(), after.strip()
+    if vendor in _KINDS:
+        return make_provider(_KINDS[vendor], model or None)
     if vendor in _NOT_BUILT:
         raise ConfigError(
             "model",
@@ -49,7 +60,7 @@ def resolve_provider(spec: str) -> LLMProvider:
     raise ConfigError(
         "model",
         f"The model string{_shown(vendor)} names no vendor that is known.",
-        fix='Write "vendor:model" with the vendor "mock", or pass a provider object.',
+        fix=f'Write "vendor:model" with one of {", ".join(_KINDS)}, or pass a provider object.',
     )
 
 

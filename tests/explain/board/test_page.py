@@ -329,7 +329,6 @@ def test_a_long_run_costs_in_proportion_and_is_aggregated() -> None:
     assert "52 model calls; Tool call: search 51 times; Tool call: lookup_order 1 time;" in page.text
 
 
-@pytest.mark.slow
 def test_a_run_of_two_thousand_iterations_renders_in_a_few_seconds() -> None:
     board = long_run(2_000)
 

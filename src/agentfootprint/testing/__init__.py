@@ -1,0 +1,39 @@
+"""What tests of agents may use: a strict vendor on the loopback that can misbehave on order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentfootprint.testing.anthropic_wire import AnthropicWire as AnthropicWire
+    from agentfootprint.testing.ollama_wire import OllamaWire as OllamaWire
+    from agentfootprint.testing.openai_wire import OpenAIWire as OpenAIWire
+    from agentfootprint.testing.script import Call as Call
+    from agentfootprint.testing.script import Failure as Failure
+    from agentfootprint.testing.script import Manner as Manner
+    from agentfootprint.testing.script import Received as Received
+    from agentfootprint.testing.script import Refusal as Refusal
+    from agentfootprint.testing.script import Reply as Reply
+    from agentfootprint.testing.script import Wire as Wire
+    from agentfootprint.testing.server import FakeVendor as FakeVendor
+else:
+    from agentfootprint._lazy import door
+
+    __getattr__, __dir__ = door(
+        __name__,
+        {
+            "AnthropicWire": "agentfootprint.testing.anthropic_wire",
+            "Call": "agentfootprint.testing.script",
+            "Failure": "agentfootprint.testing.script",
+            "FakeVendor": "agentfootprint.testing.server",
+            "Manner": "agentfootprint.testing.script",
+            "OllamaWire": "agentfootprint.testing.ollama_wire",
+            "OpenAIWire": "agentfootprint.testing.openai_wire",
+            "Received": "agentfootprint.testing.script",
+            "Refusal": "agentfootprint.testing.script",
+            "Reply": "agentfootprint.testing.script",
+            "Wire": "agentfootprint.testing.script",
+        },
+    )
+
+__all__: list[str] = []
