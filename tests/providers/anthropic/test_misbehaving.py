@@ -219,7 +219,7 @@ async def misbehave(seeds: range) -> dict[str, int]:
     """Ask once a seed; gives how often what came of it."""
     tally: dict[str, int] = {}
     plan: Reply | Failure = Reply()
-    async with FakeVendor(AnthropicWire(key=KEY), lambda _: plan) as vendor, model_at(vendor, timeout=0.1) as model:
+    async with FakeVendor(AnthropicWire(key=KEY), lambda _: plan) as vendor, model_at(vendor, timeout=1) as model:
         for seed in seeds:
             chance = random.Random(seed)
             request, plan, streamed = question(chance), answer(chance), chance.random() < 0.7
@@ -272,7 +272,7 @@ async def test_no_misbehaviour_makes_a_tool_run_on_arguments_that_were_not_sent(
         ran.clear()
         async with (
             FakeVendor(AnthropicWire(), [first, Reply("Done.")]) as vendor,
-            model_at(vendor, timeout=0.1) as model,
+            model_at(vendor, timeout=1) as model,
         ):
             try:
                 result = await Agent(model, tools=[refund]).run("Refund it.")

@@ -161,8 +161,8 @@ async def test_nothing_that_listens_is_told_with_the_address() -> None:
 
 
 async def test_silence_is_given_up_before_the_answer_and_between_its_pieces() -> None:
-    before = await failure_of(Reply("late", manner=Manner(delay=30)), timeout=0.05)
-    between = await failure_of(Reply("late", manner=Manner(stall_frames=3)), streamed=True, timeout=0.05)
+    before = await failure_of(Reply("late", manner=Manner(delay=30)), timeout=1)
+    between = await failure_of(Reply("late", manner=Manner(stall_frames=3)), streamed=True, timeout=1)
 
     assert type(before) is type(between) is ProviderTimeoutError
 

@@ -13,7 +13,7 @@ MANY = 2_000
 
 
 def model_at(vendor: FakeVendor) -> OllamaProvider:
-    http = HttpOptions(base_url=vendor.base_url, timeout=0.25, headers={"x-proxy-key": KEY})
+    http = HttpOptions(base_url=vendor.base_url, timeout=1, headers={"x-proxy-key": KEY})
     return OllamaProvider("m", http=http)
 
 

@@ -27,7 +27,7 @@ async def wrong(seeds: range) -> dict[str, int]:
     return await misbehave(
         seeds,
         OpenAIWire(key=KEY),
-        lambda vendor: model_at(vendor, timeout=0.25),
+        lambda vendor: model_at(vendor, timeout=1),
         stops=STOPS,
         extras=EXTRAS,
         check=check,
@@ -50,7 +50,7 @@ async def test_no_misbehaviour_makes_an_answer_of_what_is_none_however_often_one
 
 
 async def test_no_misbehaviour_makes_a_tool_run_on_arguments_that_were_not_sent() -> None:
-    finished = await refund_at_random(range(60), OpenAIWire(), lambda vendor: model_at(vendor, timeout=0.25), EXTRAS)
+    finished = await refund_at_random(range(60), OpenAIWire(), lambda vendor: model_at(vendor, timeout=1), EXTRAS)
 
     assert finished > 10
 
@@ -58,6 +58,6 @@ async def test_no_misbehaviour_makes_a_tool_run_on_arguments_that_were_not_sent(
 async def test_a_compatible_server_is_asked_in_its_own_words_whatever_it_did_before() -> None:
     wire = OpenAIWire(is_compatible=True)
 
-    finished = await refund_at_random(range(60), wire, lambda vendor: compatible_at(vendor, "m", timeout=0.25), EXTRAS)
+    finished = await refund_at_random(range(60), wire, lambda vendor: compatible_at(vendor, "m", timeout=1), EXTRAS)
 
     assert finished > 10

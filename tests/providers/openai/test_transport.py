@@ -214,8 +214,8 @@ async def test_an_answer_in_the_other_form_is_refused_with_the_fix(*, streamed: 
 
 
 async def test_a_vendor_that_does_not_answer_is_a_timeout_and_a_stream_that_falls_silent_too() -> None:
-    silent = await failure_of(Reply("x", manner=Manner(delay=30)), timeout=0.1)
-    stalled = await failure_of(Reply(LONG, manner=Manner(stall_frames=3)), streamed=True, timeout=0.1)
+    silent = await failure_of(Reply("x", manner=Manner(delay=30)), timeout=1)
+    stalled = await failure_of(Reply(LONG, manner=Manner(stall_frames=3)), streamed=True, timeout=1)
 
     assert (type(silent), silent.phase) == (ProviderTimeoutError, "connect")
     assert (type(stalled), stalled.phase) == (ProviderTimeoutError, "stream")
