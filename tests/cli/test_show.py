@@ -148,7 +148,8 @@ def test_the_tree_and_the_events_name_every_step() -> None:
     ]
     assert "context#28  " in tree
     assert len(events.splitlines()) == 52
-    assert events.splitlines()[0].split() == ["0", "0", "ms", "agent.run_configured", "run-configured#0"]
+    number, _, unit, kind, step = events.splitlines()[0].split()  # how long it took is the machine's
+    assert (number, unit, kind, step) == ("0", "ms", "agent.run_configured", "run-configured#0")
     assert afp("show", "run.json", "--tree", "--json").json["steps"][0] == {
         "step": "seed#0",
         "name": "Initialize",

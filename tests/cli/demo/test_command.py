@@ -83,7 +83,9 @@ def test_the_other_forms() -> None:
     assert (brief.out, brief.err) == ("PROVEN vip-override-fact 11 of 11, baseline 0 of 11\n", "")
     assert (silent.out, silent.err) == ("", "")
     assert document.json["format"] == "agentfootprint.demo/1"
+    assert (document.json["model"], document.json["decision"]) == ("mock", "APPROVED")
     assert document.json["expected"] == "DECLINED"
+    assert "partial" not in document.json
     assert document.json["run"] == {"iterations": 2, "toolCalls": 1, "events": 53}
     assert document.json["why"]["mode"] == "causal"
     assert document.json["wrote"] == ["agentfootprint-demo/run.json", "agentfootprint-demo/why.html"]

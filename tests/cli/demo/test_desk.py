@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentfootprint.cli.demo.desk import QUESTION, agent, refunds_desk
+from agentfootprint.cli.demo.desk import QUESTION, agent, decision_in, refunds_desk
 from agentfootprint.cli.demo.orders import Orders
 from agentfootprint.llm import rerun_seed
 
@@ -50,6 +50,20 @@ def test_the_model_decides_by_what_it_is_given(removed: list[str], decided: str 
 )
 def test_other_customers_get_what_the_policy_says(question: str, decided: str | None) -> None:
     assert decision(refunds_desk(Orders()).run_sync(question).text) == decided
+
+
+@pytest.mark.parametrize(
+    ("text", "decision"),
+    [
+        ("Refund APPROVED: yes.", "APPROVED"),
+        ("DECLINED. I repeat: DECLINED.", "DECLINED"),
+        ("Not APPROVED but DECLINED.", None),
+        ("approved", None),
+        ("", None),
+    ],
+)
+def test_a_decision_is_read_where_one_is_named(text: str, decision: str | None) -> None:
+    assert decision_in(text) == decision
 
 
 def test_the_wording_varies_with_the_seed_and_the_decision_does_not() -> None:

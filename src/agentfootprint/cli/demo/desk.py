@@ -12,10 +12,10 @@ from typing import Final
 from agentfootprint.agent import Agent
 from agentfootprint.cli.demo.orders import Orders, policy_text
 from agentfootprint.context import Fact, Steering
-from agentfootprint.llm import LLMRequest, LLMResponse, Mock
+from agentfootprint.llm import LLMProvider, LLMRequest, LLMResponse, Mock
 from agentfootprint.tools import tool
 
-__all__ = ["DECISION", "EXPECTED", "QUESTION", "agent", "refunds_desk"]
+__all__ = ["DECISION", "EXPECTED", "QUESTION", "agent", "decision_in", "refunds_desk", "scripted_model"]
 
 QUESTION: Final = "Dana Reyes asks to return order A-1001. Should it be refunded?"
 EXPECTED: Final = "DECLINED"
@@ -27,11 +27,12 @@ _VIP: Final = "Customer Dana Reyes holds VIP tier override status: refunds are a
 _STYLE: Final = "Style rule #12: limit replies to two (2) sentences / 40 words max."
 
 
-def refunds_desk(orders: Orders, *, seed: int | None = 7) -> Agent[object, str]:
+def refunds_desk(orders: Orders, *, model: LLMProvider | None = None, seed: int | None = 7) -> Agent[object, str]:
     """An agent that decides about refunds, with one wrong fact planted in its context.
 
     Args:
         orders: The order system its tool asks.
+        model: Who decides; without one the scripted model does.
         seed: Fixes the wording of the scripted model.
     """
 
@@ -42,7 +43,7 @@ def refunds_desk(orders: Orders, *, seed: int | None = 7) -> Agent[object, str]:
         return f"There is no order {order_id}." if order is None else str(order)
 
     return Agent(
-        Mock(scripted_model, seed=seed),
+        Mock(scripted_model, seed=seed) if model is None else model,
         name="Refunds desk",
         id="refunds-desk",
         system="You are a refunds assistant. Decide by the policy, and say APPROVED or DECLINED.",
@@ -53,6 +54,12 @@ def refunds_desk(orders: Orders, *, seed: int | None = 7) -> Agent[object, str]:
             Fact("style-fact", _STYLE),
         ],
     )
+
+
+def decision_in(text: str) -> str | None:
+    """The decision an answer gives; `None` when it names none, or both."""
+    named = set(re.findall(DECISION.strip("/"), text))
+    return named.pop() if len(named) == 1 else None
 
 
 # -- the model: it knows what its prompt and the tool results say, and nothing else --------------------------------
