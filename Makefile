@@ -2,13 +2,14 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup fmt lint types layers test test-fast test-slow bench docs demo check
+.PHONY: help setup fmt lint types layers test test-fast test-slow bench bench-peers docs demo check
 
 BIN := .venv/bin
 STAMP := .venv/.ready
+PEERS := .venv-peers/.ready
 
 help: ## List these targets.
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml scripts/setup
 	@scripts/setup $(STAMP)
@@ -41,6 +42,12 @@ test-slow: $(STAMP) ## Run the tests that take minutes: thousands of seeded misb
 
 bench: $(STAMP) ## Measure against the floors, alternating in one run.
 	@$(BIN)/python -m benchmarks
+
+$(PEERS): pyproject.toml benchmarks/peers/requirements.txt scripts/setup-peers | $(STAMP)
+	@scripts/setup-peers $(PEERS)
+
+bench-peers: $(PEERS) ## Measure beside LangGraph, pydantic-ai and the OpenAI Agents SDK (about ten minutes).
+	@.venv-peers/bin/python -m benchmarks.peers $(if $(ROUNDS),--rounds $(ROUNDS))
 
 docs: $(STAMP) ## Build the manual into site/; a warning fails.
 	@$(BIN)/mkdocs build --strict --quiet
