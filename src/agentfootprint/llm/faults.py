@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from agentfootprint.errors import AgentFootprintError
@@ -266,6 +265,8 @@ def parse_retry_after(header: str, *, now: dt.datetime | None = None) -> float |
     text = header.strip()
     if re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII):
         return float(text)
+    from email.utils import parsedate_to_datetime  # only a stated wait needs it
+
     try:
         when = parsedate_to_datetime(text)
     except ValueError:

@@ -11,8 +11,8 @@ import contextlib
 import errno
 import hashlib
 import os
-import platform
 import secrets
+import socket
 import stat
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,7 @@ _KINDS: Final = (
     (stat.S_ISBLK, "device"),
     (stat.S_ISSOCK, "socket"),
 )
-_HOST: Final = hashlib.blake2b(platform.node().encode(), digest_size=2).hexdigest()
+_HOST: Final = hashlib.blake2b(socket.gethostname().encode(), digest_size=2).hexdigest()
 """Stands in the names of unfinished files: what a process of another machine left behind can't be judged here."""
 _CAN_ASK: Final = os.name == "posix"
 """Whether a process can be asked after without harm; elsewhere signal 0 is no question."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any, Final, cast
 
 import msgspec
@@ -23,6 +22,8 @@ _SKIPPED: Final = frozenset(("number", "local_id", "path"))
 
 def version() -> str:
     """Version of this library; `unknown` when it is not installed as a package."""
+    from importlib import metadata  # a tenth of what importing an agent would take
+
     try:
         return metadata.version("agentfootprint")
     except metadata.PackageNotFoundError:
