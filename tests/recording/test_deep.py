@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +65,10 @@ def test_damaged_json_is_refused_at_any_depth(data: bytes) -> None:
 
 
 def test_the_wire_form_of_a_long_run_is_written_and_read_again(tmp_path: Path) -> None:
-    """The reference's tree is deeper than `json` goes."""
+    """The reference's tree is deeper than `json` goes in some versions of Python."""
     recording = agent_recording(120)
     path = recording.save(tmp_path / "run.json", form="wire")
 
-    with pytest.raises(RecursionError):
-        json.loads(path.read_bytes())
     read = Recording.load(path)
 
     assert read.answer == recording.answer
