@@ -27,6 +27,7 @@ from agentfootprint.trace import thaw
 KEY = "sk-marker-0123456789"
 LOOK_UP = ToolSchema("look_up", "Look one order up.", {"type": "object", "properties": {"id": {"type": "string"}}})
 REFUND = ToolSchema("refund", "Refund one order.", {"type": "object"})
+KINDS = ("server_error", "rate_limit_exceeded", "overloaded_error", "of_tomorrow")
 LETTERS = 'abc \n\r\téß€😀\u2028"\\{}[]:,\ud83d\udf0d\u0000'
 
 
@@ -84,7 +85,7 @@ def call(chance: random.Random) -> Call:
     return Call(name, args, id=identity, pieces=chance.randint(1, 9))
 
 
-def manner(chance: random.Random) -> Manner:
+def manner(chance: random.Random, kinds: Sequence[str] = KINDS) -> Manner:
     way = Manner(
         piece=chance.choice([None, None, None, 1, 3, 50]), crlf=chance.random() < 0.2, noise=chance.random() < 0.2
     )
@@ -95,7 +96,7 @@ def manner(chance: random.Random) -> Manner:
         case "bytes":
             return dataclasses.replace(way, cut_bytes=chance.randint(-200, 900), ending=ending)
         case "failure":
-            kind = chance.choice(["server_error", "rate_limit_exceeded", "overloaded_error", "of_tomorrow"])
+            kind = chance.choice(kinds)
             failure = Failure(kind=kind, message=f"it was {KEY}")
             return dataclasses.replace(way, failure_frames=chance.randint(0, 12), failure=failure)
         case "form":

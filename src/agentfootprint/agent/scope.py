@@ -95,7 +95,6 @@ class RunScope:
         "tool_calls",
         "tool_run",
         "unmet",
-        "unpriced_calls",
         "usage",
         "wire_checked",
         "wire_findings",
@@ -139,7 +138,6 @@ class RunScope:
         self.slots_delta: FrozenDict | None = None
         self.response: LLMResponse | None = None
         self.usage: Usage | None = None
-        self.unpriced_calls = 0
         self.model_calls = 0
         self.wire_checked = 0
         self.wire_unreachable = 0

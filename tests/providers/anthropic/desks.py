@@ -10,8 +10,8 @@ import pytest
 from agentfootprint.llm import LLMChunk, LLMMessage, LLMRequest, LLMResponse, ProviderError, ToolSchema
 from agentfootprint.providers import AnthropicProvider, HttpOptions
 from agentfootprint.testing import AnthropicWire, Call, Failure, FakeVendor, Reply
+from tests.providers.chances import KEY
 
-KEY = "sk-ant-marker-0123456789"
 WIRE = AnthropicWire(key=KEY)
 PAIR = (Call("look_up", {"id": "A-1"}), Call("refund", {"id": "A-1", "why": "über 40 €"}))
 

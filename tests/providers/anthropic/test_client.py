@@ -25,7 +25,8 @@ from agentfootprint.llm import (
 )
 from agentfootprint.providers import AnthropicProvider, HttpOptions
 from agentfootprint.testing import AnthropicWire, Call, FakeVendor, Manner, Reply
-from tests.providers.anthropic.desks import KEY, PAIR, WIRE, ask, both, collected, model_at
+from tests.providers.anthropic.desks import PAIR, WIRE, ask, both, collected, model_at
+from tests.providers.chances import KEY
 
 
 async def test_a_text_comes_whole_and_in_pieces_that_add_up_to_it() -> None:

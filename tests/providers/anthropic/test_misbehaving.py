@@ -22,78 +22,19 @@ from agentfootprint.llm import (
     whole_text,
 )
 from agentfootprint.providers import AnthropicProvider
-from agentfootprint.testing import AnthropicWire, Call, Failure, FakeVendor, Manner, Received, Reply
+from agentfootprint.testing import AnthropicWire, Failure, FakeVendor, Received, Reply
 from agentfootprint.trace import thaw
-from tests.providers.anthropic.desks import KEY, LOOK_UP, REFUND, model_at
+from tests.providers.anthropic.desks import LOOK_UP, REFUND, model_at
+from tests.providers.chances import KEY, arguments, call, manner, words
 
-LETTERS = 'abc \n\r\téß€😀\u2028"\\{}[]:,\ud83d\udf0d\u0000'
+KINDS = ("overloaded_error", "rate_limit_error", "api_error", "of_tomorrow")
 FEW = 200
 MANY = 2_000
-
-
-def words(chance: random.Random, most: int = 30) -> str:
-    return "".join(chance.choices(LETTERS, k=chance.randint(0, most)))
 
 
 def said(chance: random.Random, most: int = 12) -> str:
     """What stands in a history: text with something to it."""
     return whole_text(words(chance, most)) + "x"
-
-
-def value(chance: random.Random, depth: int = 2) -> Any:
-    kinds = ["text", "number", "nothing", "yes", *(["list", "object"] if depth else [])]
-    match chance.choice(kinds):
-        case "text":
-            return whole_text(words(chance, 8))
-        case "number":
-            return chance.choice([0, -1, 2**53, 1.5])
-        case "nothing":
-            return None
-        case "yes":
-            return chance.random() < 0.5
-        case "list":
-            return [value(chance, depth - 1) for _ in range(chance.randint(0, 3))]
-        case _:
-            return arguments(chance, depth - 1)
-
-
-def arguments(chance: random.Random, depth: int = 2) -> dict[str, Any]:
-    return {f"k{index}": value(chance, depth) for index in range(chance.randint(0, 3))}
-
-
-def call(chance: random.Random) -> Call:
-    args: Mapping[str, Any] | str = arguments(chance)
-    if chance.random() < 0.2:
-        whole = json.dumps(args)
-        args = chance.choice([whole[: chance.randint(1, len(whole)) - 1], "[1, 2]", "nonsense", '"{}"', "{}{}"])
-    return Call(
-        chance.choice(["look_up", "refund"]),
-        args,
-        id=chance.choice([None, None, "", "same"]),
-        pieces=chance.randint(1, 9),
-    )
-
-
-def manner(chance: random.Random) -> Manner:
-    way = Manner(
-        piece=chance.choice([None, None, None, 1, 3, 50]), crlf=chance.random() < 0.2, noise=chance.random() < 0.2
-    )
-    ending: Any = chance.choice(["clean", "dropped", "reset"])
-    match chance.choice(["well", "well", "frames", "bytes", "failure", "form", "silence"]):
-        case "frames":
-            return dataclasses.replace(way, cut_frames=chance.randint(0, 20), ending=ending)
-        case "bytes":
-            return dataclasses.replace(way, cut_bytes=chance.randint(-200, 900), ending=ending)
-        case "failure":
-            kind = chance.choice(["overloaded_error", "rate_limit_error", "api_error", "of_tomorrow"])
-            failure = Failure(kind=kind, message=f"it was {KEY}")
-            return dataclasses.replace(way, failure_frames=chance.randint(0, 12), failure=failure)
-        case "form":
-            return dataclasses.replace(way, other_form=True)
-        case "silence" if chance.random() < 0.1:
-            return dataclasses.replace(way, stall_frames=chance.randint(0, 6))
-        case _:
-            return way
 
 
 def answer(chance: random.Random) -> Reply | Failure:
@@ -114,7 +55,7 @@ def answer(chance: random.Random) -> Reply | Failure:
         usage=chance.choice([None, None, {}, {"input_tokens": "many"}, {"output_tokens": 3}]),
         interleave=chance.random() < 0.3,
         extra={"unknown": chance.random() < 0.2, "unstopped": chance.random() < 0.1},
-        manner=manner(chance),
+        manner=manner(chance, KINDS),
     )
 
 
@@ -268,7 +209,7 @@ async def test_no_misbehaviour_makes_a_tool_run_on_arguments_that_were_not_sent(
         chance = random.Random(f"tool {seed}")
         calls = [dataclasses.replace(call(chance), name="refund") for _ in range(chance.randint(1, 3))]
         intended = [c.args if not isinstance(c.args, str) else json.loads(c.args) for c in calls if is_object(c.args)]
-        first = Reply("", calls=calls, interleave=chance.random() < 0.5, manner=manner(chance))
+        first = Reply("", calls=calls, interleave=chance.random() < 0.5, manner=manner(chance, KINDS))
         ran.clear()
         async with (
             FakeVendor(AnthropicWire(), [first, Reply("Done.")]) as vendor,

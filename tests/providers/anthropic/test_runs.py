@@ -13,7 +13,8 @@ from agentfootprint.llm import (
 )
 from agentfootprint.providers import HttpOptions
 from agentfootprint.testing import Call, Failure, FakeVendor, Reply
-from tests.providers.anthropic.desks import KEY, WIRE, model_at
+from tests.providers.anthropic.desks import WIRE, model_at
+from tests.providers.chances import KEY
 
 
 async def test_the_key_is_neither_in_the_recording_nor_in_an_event_of_a_run_that_failed() -> None:

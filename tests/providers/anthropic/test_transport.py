@@ -29,7 +29,8 @@ from agentfootprint.llm import (
 )
 from agentfootprint.providers import AnthropicProvider, HttpOptions
 from agentfootprint.testing import Call, Failure, FakeVendor, Manner, Reply
-from tests.providers.anthropic.desks import KEY, PAIR, WIRE, ask, failure_of, model_at
+from tests.providers.anthropic.desks import PAIR, WIRE, ask, failure_of, model_at
+from tests.providers.chances import KEY
 
 FAILURES: list[tuple[int, type[ProviderError], bool]] = [
     (400, ProviderBadRequestError, False),
