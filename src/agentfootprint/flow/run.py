@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from agentfootprint.flow.errors import FlowLimitError, InputValidationError, ResumeError
+from agentfootprint.flow.mounting import Entering, words_of
 from agentfootprint.flow.pause import PauseCheckpoint, PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, SELECTOR, Node, Plan
 from agentfootprint.flow.run_id import new_run_id
 from agentfootprint.flow.stage.handle import EMPTY, NOTHING
 from agentfootprint.flow.stage.home import Home
-from agentfootprint.flow.walk import Entering, Walker, words_of
+from agentfootprint.flow.walk import Walker
 from agentfootprint.flow.watch.recorder import Watch, now_ms
 from agentfootprint.trace import (
     ENTRY,
