@@ -92,6 +92,15 @@ assert not early, early
     loaded_by(program)
 
 
+def test_importing_the_agent_leaves_the_machinery_of_a_run_for_the_first_run() -> None:
+    loaded = loaded_by("from agentfootprint import Agent, Mock")
+
+    mine = {name for name in loaded if name.startswith("agentfootprint.")}
+    assert not mine & {"agentfootprint.agent.loop", "agentfootprint.flow.walk", "agentfootprint.recording.recorded"}
+    assert len(mine) < 30
+    assert not loaded & {"pydantic", "httpx", "typer", "rich", "anthropic", "openai", "numpy", "starlette"}
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_name_of_a_door_resolves_to_what_type_checkers_see(package: str) -> None:
     room = importlib.import_module(package)

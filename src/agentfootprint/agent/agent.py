@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from typing_extensions import TypeVar
 
+from agentfootprint import events, explain, llm, providers
 from agentfootprint._blocking import blocking
-from agentfootprint.agent.handle import RunHandle, RunStream
-from agentfootprint.agent.loop import AgentRun
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions
-from agentfootprint.agent.plan import AgentPlan
-from agentfootprint.context import SystemPrompt
 from agentfootprint.errors import ConfigError
-from agentfootprint.events import EVENT_TYPES, Event, EventBus, Subscription
-from agentfootprint.explain import apply_ablations, resolve_ablations, sources_of
-from agentfootprint.llm import LLMProvider
-from agentfootprint.providers import resolve_provider
 
 if TYPE_CHECKING:
+    from agentfootprint.agent.handle import RunHandle
+    from agentfootprint.agent.loop import AgentRun
     from agentfootprint.agent.options import RunOptions
     from agentfootprint.agent.result import RunResult
-    from agentfootprint.context import ContextItem
+    from agentfootprint.context import ContextItem, SystemPrompt
+    from agentfootprint.events import Event, Subscription
     from agentfootprint.explain import Ablation
     from agentfootprint.identity import Identity
+    from agentfootprint.llm import LLMProvider
     from agentfootprint.tools import Tool
     from agentfootprint.trace import JsonObject, Value
 
@@ -83,6 +79,8 @@ class Agent(Generic[Deps, Out]):
         record: RecordOptions | bool = True,
         caching: bool = True,
     ) -> None:
+        from agentfootprint.agent.plan import AgentPlan  # with the first agent, so that importing the class stays quick
+
         found, model_id = _provider_and_model(model, provider)
         if id is not None and not (isinstance(id, str) and id.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
             raise ConfigError("id", f"The agent's id is {id!r}.", fix="Give a short name, or leave it out.")
@@ -94,7 +92,7 @@ class Agent(Generic[Deps, Out]):
         self._given: dict[str, Any] = {
             "name": name,
             "id": id,
-            "system": SystemPrompt(system) if isinstance(system, str) else system,
+            "system": system,
             "output": output,
             "settings": ModelSettings() if settings is None else settings,
             "limits": Limits() if limits is None else limits,
@@ -103,8 +101,8 @@ class Agent(Generic[Deps, Out]):
             "caching": caching,
         }
         self.plan = AgentPlan(provider=found, model=model_id, tools=tools, context=context, **self._given)
-        self.bus = EventBus()
-        self.wire_bus = EventBus()
+        self.bus = events.EventBus()
+        self.wire_bus = events.EventBus()
         self._inflight: set[RunHandle[Any]] = set()
 
     @property
@@ -210,6 +208,8 @@ class Agent(Generic[Deps, Out]):
             gates=gates,
             options=options,
         )
+        from agentfootprint.agent.handle import RunStream
+
         return RunStream(lambda: self._begin(run, form))
 
     def start(
@@ -271,9 +271,9 @@ class Agent(Generic[Deps, Out]):
             UnknownSourceError: An id names nothing of this agent.
         """
         pieces = list(self._pieces())
-        known = sources_of(tools=self.plan.tools, context=[piece.to_injection().id for piece in pieces])
-        removals = resolve_ablations(specs, known) if specs else ()
-        left = apply_ablations(removals, tools=list(self.plan.tools.values()), context=pieces)
+        known = explain.sources_of(tools=self.plan.tools, context=[piece.to_injection().id for piece in pieces])
+        removals = explain.resolve_ablations(specs, known) if specs else ()
+        left = explain.apply_ablations(removals, tools=list(self.plan.tools.values()), context=pieces)
         return self._like(left.tools, left.context, {})
 
     def having(self, *, settings: ModelSettings, limits: Limits, gates: Gates) -> Agent[Deps, Out]:
@@ -296,9 +296,13 @@ class Agent(Generic[Deps, Out]):
         return items if self.plan.output is None else items[:-1]
 
     def _accept(self, message: str | Mapping[str, Any], **given: Value) -> AgentRun:
+        from agentfootprint.agent.loop import AgentRun  # with the first run
+
         return AgentRun(self, message, **given)
 
     def _begin(self, run: AgentRun, form: Literal["native", "wire"]) -> RunHandle[Out]:
+        from agentfootprint.agent.handle import RunHandle
+
         handle: RunHandle[Out] = RunHandle(run, form, self._inflight.discard)
         self._inflight.add(handle)
         return handle
@@ -308,10 +312,12 @@ class Agent(Generic[Deps, Out]):
 
 
 def _check_event_type(pattern: str) -> None:
-    if "*" in pattern or not pattern.startswith("agentfootprint.") or pattern in EVENT_TYPES:
+    if "*" in pattern or not pattern.startswith("agentfootprint.") or pattern in events.EVENT_TYPES:
         return
+    import difflib  # for the refusal only
+
     prefix = "agentfootprint."
-    known = [each.removeprefix(prefix) for each in EVENT_TYPES]
+    known = [each.removeprefix(prefix) for each in events.EVENT_TYPES]
     near = difflib.get_close_matches(pattern.removeprefix(prefix), known, n=1)
     raise ConfigError(
         "on",
@@ -328,7 +334,7 @@ def _provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) 
             raise ConfigError(
                 "provider", "Both model and provider are providers.", fix="Give one provider, as the first argument."
             )
-        if not isinstance(model, LLMProvider):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        if not isinstance(model, llm.LLMProvider):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
             raise ConfigError(
                 "model",
                 f"The model is a {type(model).__name__}, which is neither a model string nor a provider.",
@@ -339,5 +345,5 @@ def _provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) 
         if not model.strip():
             raise ConfigError("model", "The model's id is empty.", fix="Give the vendor's id of the model.")
         return provider, model
-    found = resolve_provider(model)
+    found = providers.resolve_provider(model)
     return found, model.partition(":")[2].strip() or getattr(found, "default_model", None) or found.name

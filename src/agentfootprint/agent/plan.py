@@ -52,7 +52,7 @@ class AgentPlan:
         id: str | None,
         provider: LLMProvider,
         model: str,
-        system: SystemPrompt,
+        system: str | SystemPrompt,
         tools: Sequence[Tool[..., Any] | Callable[..., Any]],
         context: Sequence[object],
         output: Output[Any] | None,
@@ -62,6 +62,7 @@ class AgentPlan:
         record: RecordOptions,
         caching: bool,
     ) -> None:
+        system = SystemPrompt(system) if isinstance(system, str) else system
         check_group("settings", settings, ModelSettings)
         check_group("limits", limits, Limits)
         check_group("gates", gates, Gates)
