@@ -56,3 +56,9 @@ def chromium() -> str:
 def node() -> str:
     """Path of Node.js."""
     return _demand(shutil.which("node"), "Node.js", "Install Node.js 20 or newer.")
+
+
+@pytest.fixture(scope="session")
+def npm() -> str:
+    """Path of npm."""
+    return _demand(shutil.which("npm"), "npm", "Install it with Node.js 20 or newer (Debian's package `npm`).")

@@ -10,14 +10,14 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from agentfootprint.trace.bundle import AnyBundle, CommitBundle
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import LogIndex, index_of
 from agentfootprint.trace.questions.chain import Truncated
 from agentfootprint.trace.questions.slice import BLIND_READS, MissingSlice, source_of
-from agentfootprint.trace.questions.sources import KeysReadSource, ReadsLookup, reads_of
+from agentfootprint.trace.questions.sources import KeysReadSource, ReadsCoverage, ReadsLookup, reads_of
 from agentfootprint.trace.values import Record, thaw
 
 __all__ = [
@@ -95,6 +95,8 @@ class ForwardSlice:
     root: ForwardNode | None = None
     missing: MissingSlice | None = None
     truncated: Truncated | None = None
+    reads_coverage: ReadsCoverage | None = None
+    """How much of the reads is on record, where the source can tell."""
 
     def __str__(self) -> str:
         return format_forward_slice(self)
@@ -105,13 +107,14 @@ class ReadsIndex:
 
     def __init__(self, index: LogIndex, source: KeysReadSource) -> None:
         self.index = index
-        self.bundles: dict[str, list[int]] = {}
         self._readers: dict[str, list[int]] = {}
+        known: dict[str, tuple[str, ...]] = {}
         for position, bundle in enumerate(index):
-            self.bundles.setdefault(bundle.runtime_stage_id, []).append(position)
-        for step, positions in self.bundles.items():
-            for key in dict.fromkeys(reads_of(source, step)):
-                self._readers.setdefault(key, []).append(positions[0])
+            step = bundle.runtime_stage_id
+            if step not in known:
+                known[step] = tuple(dict.fromkeys(reads_of(source, step)))
+            for key in known[step]:
+                self._readers.setdefault(key, []).append(position)
 
     @property
     def is_blind(self) -> bool:
@@ -119,7 +122,7 @@ class ReadsIndex:
         return not self._readers
 
     def readers(self, path: str) -> Sequence[int]:
-        """Positions of the steps that read a key, ascending; a step with several bundles counts at its first."""
+        """Positions of the bundles whose step read a key, ascending; a step counts at each of its bundles."""
         return self._readers.get(path, ())
 
     def knows(self, path: str) -> bool:
@@ -181,12 +184,13 @@ def forward_slice_for_key(
         tell.
     """
     index, path, source = index_of(log), path_of(key), source_of(reads)
+    covered = source.coverage
     if not len(index):
-        return ForwardSlice(path, before, source.kind, missing="empty-log")
+        return ForwardSlice(path, before, source.kind, missing="empty-log", reads_coverage=covered)
     known = ReadsIndex(index, source)
     notes = [] if known.knows(path) else [known.unknown_key(path)]
     if notes and not known.is_blind:
-        return ForwardSlice(path, before, source.kind, tuple(notes), missing="never-written")
+        return ForwardSlice(path, before, source.kind, tuple(notes), missing="never-written", reads_coverage=covered)
     if known.is_blind:
         notes.append(READS_NOT_RECORDED)
     position = index.last_write_before(path, len(index) if before is None else before)
@@ -195,7 +199,7 @@ def forward_slice_for_key(
     walk = _Walk(known, max_depth, max_nodes)
     root = walk.run(path, -1 if position is None else position)
     notes.extend(walk.notes(path))
-    return ForwardSlice(path, before, source.kind, tuple(notes), root, None, walk.truncated)
+    return ForwardSlice(path, before, source.kind, tuple(notes), root, None, walk.truncated, covered)
 
 
 class _Walk:
@@ -251,27 +255,25 @@ class _Walk:
             self._by_depth = self._by_depth or bool(readers)
             return
         node.reads = tuple(map(self._known.step, readers))
-        for reader in node.reads:
-            for position in self._known.bundles[reader.runtime_stage_id]:
-                bundle = self._known.index[position]
-                last_entries = {entry.path: entry for entry in bundle.trace}
-                for path, entry in last_entries.items():
-                    if entry.read_keys is not None and node.key not in entry.read_keys:
+        for position in readers:
+            last_entries = {entry.path: entry for entry in self._known.index[position].trace}
+            for path, entry in last_entries.items():
+                if entry.read_keys is not None and node.key not in entry.read_keys:
+                    continue
+                child = self._nodes.get((position, path))
+                if child is None:
+                    if len(self._nodes) >= self._max_nodes:
+                        self._by_nodes = True
                         continue
-                    child = self._nodes.get((position, path))
-                    if child is None:
-                        if len(self._nodes) >= self._max_nodes:
-                            self._by_nodes = True
-                            continue
-                        child = self._life(path, position, node.depth + 1)
-                        yield child
-                    self._conservative = self._conservative or entry.read_keys is None
-                    node.fed_edges.append(FedEdge(child, "stage" if entry.read_keys is None else "per-write"))
+                    child = self._life(path, position, node.depth + 1)
+                    yield child
+                self._conservative = self._conservative or entry.read_keys is None
+                node.fed_edges.append(FedEdge(child, "stage" if entry.read_keys is None else "per-write"))
 
 
 def forward_slice_to_json(slice_: ForwardSlice) -> dict[str, Any]:
     """A forward slice as files hold it (FLOW-FWD-5): each life once, under an id that means nothing outside."""
-    wire = asked_json(slice_.key, slice_.before, slice_.missing, slice_.keys_read_kind, slice_.notes)
+    wire = asked_json(slice_)
     if slice_.root is None:
         return wire
     nodes = [slice_.root]
@@ -293,17 +295,34 @@ def forward_slice_to_json(slice_: ForwardSlice) -> dict[str, Any]:
     return wire
 
 
-def asked_json(
-    key: str, before: int | None, missing: str | None, keys_read_kind: str, notes: Sequence[Note]
-) -> dict[str, Any]:
+class Asked(Protocol):
+    """What every answer about a key says of the question."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def before(self) -> int | None: ...
+    @property
+    def missing(self) -> MissingSlice | None: ...
+    @property
+    def keys_read_kind(self) -> str: ...
+    @property
+    def reads_coverage(self) -> ReadsCoverage | None: ...
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+
+
+def asked_json(answer: Asked) -> dict[str, Any]:
     """The members that answers about a key have in common."""
-    wire: dict[str, Any] = {"key": key}
-    if before is not None:
-        wire["before"] = before
-    if missing is not None:
-        wire["missing"] = missing
-    wire["keysReadKind"] = keys_read_kind
-    wire["notes"] = [thaw(note) for note in notes]
+    wire: dict[str, Any] = {"key": answer.key}
+    if answer.before is not None:
+        wire["before"] = answer.before
+    if answer.missing is not None:
+        wire["missing"] = answer.missing
+    wire["keysReadKind"] = answer.keys_read_kind
+    if answer.reads_coverage is not None:
+        wire["readsCoverage"] = thaw(answer.reads_coverage)
+    wire["notes"] = [thaw(note) for note in answer.notes]
     return wire
 
 

@@ -11,7 +11,7 @@ from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import index_of
 from agentfootprint.trace.questions.forward import READS_NOT_RECORDED, Note, ReadsIndex, asked_json, pre_run_origin
 from agentfootprint.trace.questions.slice import MissingSlice, source_of
-from agentfootprint.trace.questions.sources import ReadsLookup
+from agentfootprint.trace.questions.sources import ReadsCoverage, ReadsLookup
 from agentfootprint.trace.values import Record, thaw
 
 __all__ = ["KeyTimeline", "Moment", "format_timeline", "key_timeline", "timeline_to_json"]
@@ -43,6 +43,8 @@ class KeyTimeline:
     notes: tuple[Note, ...] = ()
     moments: tuple[Moment, ...] = ()
     missing: MissingSlice | None = None
+    reads_coverage: ReadsCoverage | None = None
+    """How much of the reads is on record, where the source can tell."""
 
     def __str__(self) -> str:
         return format_timeline(self)
@@ -57,19 +59,20 @@ def key_timeline(
     `forward_slice_for_key`.
     """
     index, path, source = index_of(log), path_of(key), source_of(reads)
+    covered = source.coverage
     if not len(index):
-        return KeyTimeline(path, before, source.kind, missing="empty-log")
+        return KeyTimeline(path, before, source.kind, missing="empty-log", reads_coverage=covered)
     known = ReadsIndex(index, source)
     notes = [] if known.knows(path) else [known.unknown_key(path)]
     if notes and not known.is_blind:
-        return KeyTimeline(path, before, source.kind, tuple(notes), missing="never-written")
+        return KeyTimeline(path, before, source.kind, tuple(notes), missing="never-written", reads_coverage=covered)
     if known.is_blind:
         notes.append(READS_NOT_RECORDED)
     until = len(index) if before is None else before
     moments = tuple(_moments(known, path, until))
     if any(moment.kind == "read" and moment.from_write_idx is None for moment in moments):
         notes.append(pre_run_origin(path))
-    return KeyTimeline(path, before, source.kind, tuple(notes), moments)
+    return KeyTimeline(path, before, source.kind, tuple(notes), moments, None, covered)
 
 
 def _moments(known: ReadsIndex, path: str, until: int) -> Iterator[Moment]:
@@ -87,7 +90,7 @@ def _moments(known: ReadsIndex, path: str, until: int) -> Iterator[Moment]:
 
 def timeline_to_json(timeline: KeyTimeline) -> dict[str, Any]:
     """A timeline as files hold it."""
-    wire = asked_json(timeline.key, timeline.before, timeline.missing, timeline.keys_read_kind, timeline.notes)
+    wire = asked_json(timeline)
     if timeline.missing is None:
         wire["moments"] = [thaw(moment) for moment in timeline.moments]
     return wire
@@ -101,6 +104,8 @@ def format_timeline(timeline: KeyTimeline) -> str:
         lines.append("no timeline: the commit log is empty (nothing has executed).")
     elif timeline.missing is not None:
         lines.append(f"no timeline: '{timeline.key}' was never written and never read in this log.")
+    elif not timeline.moments:
+        lines.append("(no recorded moment for this key)")
     lines.extend(map(_moment_text, timeline.moments[:_SHOWN_MOMENTS]))
     if len(timeline.moments) > _SHOWN_MOMENTS:
         lines.append(f"… (+{len(timeline.moments) - _SHOWN_MOMENTS} more moments)")
