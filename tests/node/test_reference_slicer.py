@@ -73,12 +73,11 @@ def test_a_recorded_run_gets_the_same_answers(name: str, slicer: list[str]) -> N
     run, keys = RUNS[name]
     result: FlowResult = run()
     snapshot = json.loads(json.dumps(result.snapshot().to_wire()))
-    questions = [
-        {"snapshot": scope, "key": key} | before
-        for scope in scopes_of(snapshot)
-        for key in keys
-        for before in ({}, {"before": len(scope["commitLog"]) // 2})
-    ]
+    questions: list[dict[str, Any]] = []
+    for scope in scopes_of(snapshot):
+        for key in keys:
+            asked = {"snapshot": scope, "key": key}
+            questions += [asked, asked | {"before": len(scope["commitLog"]) // 2}]
 
     theirs = asked_of_the_reference(slicer, questions)
 
