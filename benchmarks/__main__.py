@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import candidates
+from benchmarks import adapters, candidates
 
 SIZES = (50, 2000)
 OUT = Path(__file__).parent / "results" / "floors.json"
@@ -55,6 +55,7 @@ def report(times: dict[str, dict[int, list[float]]]) -> dict[str, Any]:
         "trackedObjectsPerIteration": candidates.tracked_objects_per_iteration(),
         "memoryBytesPerIteration": candidates.memory_per_iteration(),
         "perIteration": candidates.counts_per_iteration(),
+        "adapterMicroseconds": {name: adapters.seconds_a_request(name) * 1e6 for name in adapters.ADAPTERS},
     }
 
 
@@ -74,6 +75,8 @@ def main() -> None:
     print(f"tracked objects an iteration       {figures['trackedObjectsPerIteration']:.1f}   (at most 8)")
     print(f"memory, bytes an iteration         {figures['memoryBytesPerIteration']:,.0f}")
     print("an iteration is                    " + ", ".join(f"{v:g} {k}" for k, v in figures["perIteration"].items()))
+    added = ", ".join(f"{name} {value:.0f}" for name, value in figures["adapterMicroseconds"].items())
+    print(f"an adapter adds, us a request      {added}   (200 messages, 2 of them new; at most 300)")
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(f"stored in {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}")

@@ -1,13 +1,15 @@
-"""Tests of `vectors/providers`: the mock, what errors say of themselves, thinking blocks."""
+"""Tests of `vectors/providers`: the mock, what errors say of themselves, thinking blocks, what calls cost."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 from typing import Any
 
 import pytest
 
+from agentfootprint.errors import ConfigError
 from agentfootprint.llm import (
     LLMRequest,
     LLMResponse,
@@ -23,6 +25,7 @@ from agentfootprint.llm import (
     messages_from_wire,
     parse_retry_after,
 )
+from agentfootprint.resilience import CostBudget, Spending, StaticPricing, charge, checked_budget
 from agentfootprint.trace import thaw
 from tests.vectors.harness import Case, assert_same, load
 
@@ -30,6 +33,7 @@ PROVIDERS = load("providers")
 COVERED = (
     "classify_error",
     "context_window_detection",
+    "cost",
     "humanize_llm_error",
     "mock_provider",
     "retry_after",
@@ -140,6 +144,58 @@ def test_thinking_normalize(case: Case) -> None:
     assert handler is not None
 
     assert_same(thaw(handler.normalize(case.input["raw"])), case.expected)
+
+
+def prices(given: dict[str, dict[str, float] | str]) -> StaticPricing:
+    """The prices of a vector; a text is `Nx MODEL`, that many times what another model costs."""
+    table = {model: kinds for model, kinds in given.items() if not isinstance(kinds, str)}
+    for model, said in given.items():
+        if isinstance(said, str):
+            times, _, other = said.partition("x ")
+            table[model] = {kind: int(times) * price for kind, price in table[other].items()}
+    return StaticPricing(table)
+
+
+def budget(given: Any, pricing: StaticPricing) -> CostBudget | None:
+    match given:
+        case {"usd": usd, "onExceed": action}:
+            given = CostBudget(usd, on_exceed=action)
+        case "NaN":
+            given = float("nan")
+        case _:
+            pass
+    return checked_budget(given, pricing=pricing)
+
+
+def rounded(value: object) -> Any:
+    """The same with floats to 12 places, as the file asks."""
+    return json.loads(json.dumps(value), parse_float=lambda text: round(float(text), 12))
+
+
+@pytest.mark.parametrize("case", PROVIDERS.cases("cost"))
+def test_cost(case: Case) -> None:
+    given = case.input
+    if "costBudgetRaw" in given:
+        with pytest.raises(ConfigError, match="cost budget") as refused:
+            budget(given["costBudgetRaw"], StaticPricing({"small": {"input": 0.001}}))
+        assert (refused.value.option, case.expected) == ("limits.cost", {"outcome": "refused"})
+        return
+    pricing = prices(given["pricing"])
+    spending, told = Spending(), list[dict[str, Any]]()
+
+    for call in given["calls"]:
+        usage = Usage.from_wire(call["usage"])
+        spending, events = charge(
+            spending,
+            usage,
+            model=call["model"],
+            provider=call["provider"],
+            pricing=pricing,
+            budget=budget(given["costBudget"], pricing),
+        )
+        told += [{"type": event.type, "payload": thaw(event)} for event in events]
+
+    assert_same(rounded({"events": told}), rounded(case.expected))
 
 
 @pytest.mark.parametrize("file", PROVIDERS.not_built(*COVERED, *ELSEWHERE))

@@ -244,7 +244,8 @@ class Board:
         total = max(self.plan.expected.runs, done)
         spent = next((progress.spent for progress in reversed(list(self.latest.values()))), None)
         minutes, rest = divmod(int(seconds), 60)
-        usd = spent.usd if spent else 0.0
+        nothing_yet = None if self.plan.expected.usd is None else 0.0  # re-runs in flight may be spending already
+        usd = spent.usd if spent else nothing_yet
         money = (
             money_text(usd) if usd is None or self.limit is None else f"{money_text(usd)} of {money_text(self.limit)}"
         )

@@ -17,7 +17,6 @@ __all__ = ["OLLAMA", "VENDORS", "Address", "Vendor", "is_set", "ollama_address"]
 
 _PORT: Final = 11434
 _PORTS: Final = {"http": 80, "https": 443}
-_LOOPBACK: Final = frozenset(("localhost", "127.0.0.1", "::1", "0.0.0.0"))  # noqa: S104  where to call, not to listen
 _PATIENCE: Final = 0.5
 """Seconds after which a port that does not answer counts as silent."""
 
@@ -58,11 +57,6 @@ class Address:
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is on this machine."""
-        return self.host in _LOOPBACK
 
     def listens(self, seconds: float = _PATIENCE) -> bool:
         """Whether somebody accepts a connection there; nothing is sent.

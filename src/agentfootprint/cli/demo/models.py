@@ -1,6 +1,7 @@
 """Of which model is the desk asked, what will that take, and did somebody agree to it?
 
-Invariants: nothing is asked of a real model before its plan is shown and, where it may cost money, agreed to.
+Invariants: nothing is asked of a real model before its plan is shown and agreed to. Every real model is not priced,
+one that runs here too (DEC-69): that it costs nothing can't be known from its name or its address.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from agentfootprint.cli.demo.desk import DECISION, QUESTION, refunds_desk
 from agentfootprint.cli.demo.orders import Orders
 from agentfootprint.cli.errors import SpendingRefusedError
 from agentfootprint.cli.proving import agree, plan_text
-from agentfootprint.cli.vendors import OLLAMA, ollama_address
 from agentfootprint.explain import ProveOptions, counted, escaped, folded
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = ["RUNS", "AskedModel", "agreed", "find_model"]
 RUNS: Final = 96
 """The most re-runs of the demo's proof."""
 _SCRIPTED: Final = "mock"
-_PASSED_ON: Final = ("-cloud", ":cloud")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,6 @@ class AskedModel:
     """`vendor:model`, for people."""
     provider: LLMProvider | None
     """`None` stands for the desk's own scripted model."""
-    is_free: bool
-    """Whether asking it costs no money."""
 
 
 def find_model(named: str | None) -> AskedModel:
@@ -53,7 +50,7 @@ def find_model(named: str | None) -> AskedModel:
     """
     vendor = (named or _SCRIPTED).partition(":")[0].strip().lower()
     if named is None or vendor == _SCRIPTED:
-        return AskedModel(_SCRIPTED, None, is_free=True)
+        return AskedModel(_SCRIPTED, None)
     from agentfootprint.llm import MissingCredentialError
     from agentfootprint.providers import resolve_provider
 
@@ -63,19 +60,11 @@ def find_model(named: str | None) -> AskedModel:
         error.fix = f"Set it: export {error.variable}=..., or leave --model out: the scripted model needs no key."
         raise
     model: object = getattr(provider, "default_model", None)
-    return AskedModel(
-        f"{vendor}:{model}" if model else vendor, provider, is_free=vendor == OLLAMA and _runs_here(str(model))
-    )
-
-
-def _runs_here(model: str) -> bool:
-    """Whether a model of Ollama costs nothing: on this machine, and none that its daemon passes on to a service."""
-    address = ollama_address()
-    return address is not None and address.is_local and not model.endswith(_PASSED_ON)
+    return AskedModel(f"{vendor}:{model}" if model else vendor, provider)
 
 
 def agreed(streams: Streams, asked: AskedModel, *, yes: bool) -> bool:
-    """Show the plan for a real model, and ask a person where it may cost money.
+    """Show the plan for a real model, and ask a person, for what it costs is not known.
 
     Args:
         streams: Where to show and to ask.
@@ -86,15 +75,15 @@ def agreed(streams: Streams, asked: AskedModel, *, yes: bool) -> bool:
         `False` when the person says no.
 
     Raises:
-        SpendingRefusedError: It may cost money, nobody said yes, and nobody is there to ask.
+        SpendingRefusedError: Nobody said yes, and nobody is there to ask.
     """
     if asked.provider is None:
         return True
-    plan, calls = _plan(is_free=asked.is_free)
+    plan, calls = _plan()
     first = f"1 run of {asked.name}, about {counted(calls, 'model call')}, as in each re-run; tokens are estimated"
     streams.note(plan_text(plan, width=streams.error_width))
     streams.note("\n".join(folded(escaped(first), streams.error_width, start="       first     ", rest=" " * 17)))
-    if not (asked.is_free or yes or streams.can_ask()):
+    if not (yes or streams.can_ask()):
         raise SpendingRefusedError(
             f"Asking {asked.name} is not priced, and there is no terminal to ask on.",
             fix="Add --yes to run it, or leave --model out: the scripted model is free.",
@@ -102,11 +91,10 @@ def agreed(streams: Streams, asked: AskedModel, *, yes: bool) -> bool:
     return agree(streams, plan, usd=None, yes=yes)
 
 
-def _plan(*, is_free: bool) -> tuple[ProofPlan, int]:
+def _plan() -> tuple[ProofPlan, int]:
     """What a proof takes if the model calls as the scripted one does, and how many calls a run is; costs nothing."""
     rehearsed = refunds_desk(Orders()).run_sync(QUESTION)
     plan = rehearsed.prove_sync(changed=DECISION, runs=RUNS, options=ProveOptions(dry_run=True)).plan
     assert plan is not None  # noqa: S101  a dry run is nothing but its plan
-    usd = 0.0 if is_free else None
-    priced = replace(plan, expected=replace(plan.expected, usd=usd), at_most=replace(plan.at_most, usd=usd))
-    return priced, rehearsed.iterations
+    unpriced = replace(plan, expected=replace(plan.expected, usd=None), at_most=replace(plan.at_most, usd=None))
+    return unpriced, rehearsed.iterations
