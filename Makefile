@@ -2,14 +2,14 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup fmt lint types layers test test-fast test-slow bench bench-peers docs demo check
+.PHONY: help setup fmt lint types layers test test-fast test-slow bench bench-peers bench-charts docs demo check
 
 BIN := .venv/bin
 STAMP := .venv/.ready
 PEERS := .venv-peers/.ready
 
 help: ## List these targets.
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml scripts/setup
 	@scripts/setup $(STAMP)
@@ -48,6 +48,9 @@ $(PEERS): pyproject.toml benchmarks/peers/requirements.txt scripts/setup-peers |
 
 bench-peers: $(PEERS) ## Measure beside LangGraph, pydantic-ai and the OpenAI Agents SDK (about ten minutes).
 	@.venv-peers/bin/python -m benchmarks.peers $(if $(ROUNDS),--rounds $(ROUNDS))
+
+bench-charts: $(PEERS) ## Measure the engine beside LangGraph's StateGraph and Burr's Application (about ten minutes).
+	@.venv-peers/bin/python -m benchmarks.charts $(if $(ROUNDS),--rounds $(ROUNDS))
 
 docs: $(STAMP) ## Build the manual into site/; a warning fails.
 	@$(BIN)/mkdocs build --strict --quiet

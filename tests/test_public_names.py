@@ -17,7 +17,11 @@ Kinds = dict[str, str]
 POSITIONAL = {"POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"}
 TOP = "agentfootprint"
 EVENTS = "agentfootprint.events"
-BEYOND = {("prove", "deps"), ("prove_sync", "deps")}  # an agent with deps needs them from a file too
+BEYOND = {
+    *(("prove", "deps"), ("prove_sync", "deps")),  # an agent with deps needs them from a file too
+    *(("approve", "args"), ("Decision", "args")),  # 02 s.27.9: a person corrects the arguments
+    ("RetryPolicy", "retry_on"),  # 5.8: which errors may pass is the caller's to say
+}
 
 
 def agreed(parameters: str) -> Kinds:

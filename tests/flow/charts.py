@@ -18,11 +18,12 @@ from agentfootprint.flow import (
     Selector,
     Sighting,
     Stage,
+    State,
     Subflow,
 )
 from agentfootprint.trace import Dials, Journal
 
-__all__ = ["Listener", "agent_shape", "always", "log_of", "nothing", "ran", "raw", "steps_of"]
+__all__ = ["Listener", "agent_shape", "always", "echoed", "log_of", "nothing", "ran", "raw", "steps_of", "taking"]
 
 
 def nothing(h: Handle) -> None:
@@ -59,6 +60,20 @@ def log_of(run: FlowRun, **options: Any) -> list[dict[str, Any]]:
     return [bundle.to_wire() for bundle in project_commit_log(run.journal, **options)]
 
 
+def taking(key: str) -> Callable[[State], Any]:
+    """A stage function that returns what a key holds."""
+
+    def take(s: State) -> Any:
+        return s[key]
+
+    return take
+
+
+def echoed(state: Any, answer: Any) -> Any:
+    """The second half of a pausable stage that returns the answer."""
+    return answer
+
+
 class Listener(Recorder):
     """A recorder with every hook, that keeps what it was told."""
 
@@ -75,6 +90,7 @@ class Listener(Recorder):
     on_run_start = on_run_end = on_run_failed = on_stage_start = on_read = on_write = on_emit = on_stage_end = take
     on_commit = on_stage_executed = on_next = on_decision = on_selected = on_fork = on_subflow_entry = take
     on_subflow_exit = on_loop = on_break = on_error = on_pause = on_resume = take
+    on_stage_retry = on_subflow_registered = take
 
 
 FULL = Dials()

@@ -9,9 +9,11 @@ import pytest
 
 from agentfootprint.flow import (
     Chart,
+    Choice,
     Decider,
     FlowRun,
     Handle,
+    RedactionPolicy,
     Rule,
     RuleFunctionError,
     Selector,
@@ -203,3 +205,45 @@ def test_the_state_a_rule_sees_can_be_asked_like_any_other() -> None:
 
 def idle(s: State) -> None:
     """A branch that does nothing."""
+
+
+def test_evidence_hides_redacted_values_and_thresholds_that_tell_them_and_nothing_else() -> None:
+    told: list[Any] = []
+
+    def seed(s: State, ctx: StageContext) -> None:
+        s.ssn = "123"
+        s.plain = 1
+        ctx.set("code", 7, redact=True)
+
+    def looks(state: Any) -> bool:
+        return state.code == 8 or state.plain == 2
+
+    def fails(state: Any) -> float:
+        return 1 / (state.code - 7)
+
+    def choose(s: State) -> Choice:
+        rules = [
+            Rule(when={"ssn": {"eq": "999", "in": ["123", "456"]}, "plain": {"eq": 2}}, then="a"),
+            Rule(when=looks, then="a"),
+            Rule(when=fails, then="a"),
+        ]
+        choice = decide(s, rules, default="b")
+        told.append(thaw(choice.evidence)["rules"])
+        return choice
+
+    chart = Chart.of(
+        "Test", Stage(seed, id="seed"), Decider(choose, [Stage(seed, id="a"), Stage(seed, id="b")], id="choose")
+    )
+    chart.build().run_sync(redaction=RedactionPolicy(keys=["ssn"]))
+
+    filtered, looked, failed = told[0]
+    assert [(c["threshold"], c["actualSummary"], c["redacted"]) for c in filtered["conditions"]] == [
+        ("999", "[REDACTED]", True),
+        (["[REDACTED]", "456"], "[REDACTED]", True),
+        (2, "1", False),
+    ]
+    assert [(read["valueSummary"], read["redacted"]) for read in looked["inputs"]] == [
+        ("[REDACTED]", True),
+        ("1", False),
+    ]
+    assert failed["matchError"] == "ZeroDivisionError"  # FLOW-DEC-6

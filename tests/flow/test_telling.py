@@ -12,6 +12,7 @@ from agentfootprint.flow import (
     BreakSeen,
     Chart,
     Decider,
+    DecisionSeen,
     ErrorSeen,
     Fork,
     LoopTo,
@@ -27,6 +28,7 @@ from agentfootprint.flow import (
     State,
     Subflow,
 )
+from agentfootprint.testing import EventOrderChecker
 from tests.flow.charts import Listener, agent_shape, always
 
 
@@ -56,34 +58,6 @@ def hooks(events: list[Sighting]) -> list[str]:
     return [event.hook.removeprefix("on_") for event in events]
 
 
-class Automaton:
-    """The order that every run keeps (FLOW-REC-2 to 4), whatever its chart is."""
-
-    def __init__(self) -> None:
-        self.open: set[str] = set()
-        self.ended: set[str] = set()
-        self.runs = 0
-
-    def take(self, event: Sighting) -> None:
-        step = getattr(event, "runtime_stage_id", None)
-        if event.hook == "on_run_start":
-            self.runs += 1
-        elif event.hook in ("on_run_end", "on_run_failed"):
-            self.runs -= 1
-            assert self.open == set()
-        elif event.hook == "on_stage_start":
-            assert step not in self.open
-            self.open.add(str(step))
-        elif event.hook in ("on_read", "on_write", "on_emit"):
-            assert step in self.open
-            assert step not in self.ended
-        elif event.hook == "on_stage_end":
-            assert step in self.open
-            self.ended.add(str(step))
-        elif event.hook == "on_commit":
-            self.open.discard(str(step))
-
-
 CHARTS: dict[str, list[Part]] = {
     "a line": [Stage(busy, id="a"), Stage(busy, id="b")],
     "a decider": [Stage(busy, id="a"), Decider(always("x"), [Stage(busy, id="x")], id="d"), Stage(busy, id="b")],
@@ -100,14 +74,12 @@ CHARTS: dict[str, list[Part]] = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_run_keeps_the_order(name: str) -> None:
-    automaton = Automaton()
+    checker = EventOrderChecker()
 
-    events = told(*CHARTS[name])
+    for event in told(*CHARTS[name]):
+        getattr(checker, event.hook)(event)
 
-    for event in events:
-        automaton.take(event)
-    assert automaton.runs == 0
-    assert automaton.open == set()
+    checker.check()
 
 
 def test_the_order_of_one_stage() -> None:
@@ -214,3 +186,21 @@ def test_a_loop_is_told_with_its_number() -> None:
         ("Work", 1, "do it"),
         ("Work", 2, "do it"),
     ]
+
+
+def test_a_decision_tells_the_reason_that_its_stage_logged() -> None:
+    def choose(s: State, ctx: StageContext) -> str:
+        ctx.debug("deciderRationale", "n is odd")
+        return "x"
+
+    def silent(s: State) -> str:
+        return "y"
+
+    events = told(
+        Stage(busy, id="a"),
+        Decider(choose, [Stage(busy, id="x")], id="d"),
+        Decider(silent, [Stage(busy, id="y")], id="e"),
+    )
+
+    decisions = [event.to_wire() for event in events if isinstance(event, DecisionSeen)]
+    assert [event.get("rationale") for event in decisions] == ["n is odd", None]

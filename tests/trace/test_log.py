@@ -21,6 +21,7 @@ from agentfootprint.trace import (
     materialise,
     path_of,
     split_path,
+    thaw,
     value_at,
 )
 from tests.trace.logs import PATHS, Wire, bundle, logs
@@ -41,6 +42,16 @@ def test_a_value_at_a_step_is_what_replay_leaves_there(log: list[Wire], idx: int
 
     assert deep_equal(value_at(log, idx, key), expected)
     assert deep_equal(value_at([CommitBundle.from_wire(each) for each in log], idx, key), expected)
+
+
+def test_a_write_below_a_place_never_stands_for_all_that_is_there() -> None:
+    log = [
+        bundle(0, "s#0", ("o\x1fx", "set", 1), ("o\x1fy", "set", 2)),
+        bundle(1, "s#1", ("o\x1fx", "delete", None)),
+        bundle(2, "s#2", ("o\x1fy", "delete", None)),
+    ]
+
+    assert [value_at(log, idx, "o") for idx in range(3)] == [{"x": 1, "y": 2}, {"y": 2}, {}]
 
 
 @given(logs(), logs(), st.sampled_from(PATHS))
@@ -147,3 +158,33 @@ class Counting(list[Any]):
     def __getitem__(self, index: Any) -> Any:
         self.reads += 1
         return super().__getitem__(index)
+
+
+@given(logs(), st.sampled_from(PATHS), st.data())
+def test_the_versions_that_an_index_keeps_are_what_folding_gives(
+    log: list[Wire], path: str, data: st.DataObject
+) -> None:
+    index = LogIndex(log)
+    upto = data.draw(st.integers(0, len(log)))
+    growing = log[:upto]
+    followed = LogIndex(growing)
+    versions = followed.versions(path)
+    growing.extend(log[upto:])
+
+    for position in range(-1, len(log)):
+        expected = value_at(log, position, split_path(path))
+        assert deep_equal(thaw(index.versions(path).value(position)), expected)
+        assert deep_equal(thaw(followed.versions(path).value(position)), expected)
+    assert versions is followed.versions(path)
+
+
+def test_an_index_that_was_asked_often_gives_values_nobody_else_can_change() -> None:
+    log = [bundle(idx, f"s#{idx}", ("h", "append", [{"n": idx}])) for idx in range(30)]
+    index = LogIndex(log)
+
+    first = value_at(index, 29, "h")
+    first.append("mine")
+    first[0]["n"] = "mine"
+
+    assert value_at(index, 29, "h") == [{"n": idx} for idx in range(30)]
+    assert log[0]["overwrite"] == {"h": [{"n": 0}]}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from agentfootprint.flow import (
@@ -15,12 +16,16 @@ from agentfootprint.flow import (
     Flow,
     FlowResult,
     FlowSnapshot,
+    ForEach,
     Fork,
     LoopTo,
+    NarrativeOptions,
     Part,
     Pausable,
     PauseCheckpoint,
     Recorder,
+    RedactionPolicy,
+    RetryPolicy,
     Rule,
     Selector,
     Sighting,
@@ -30,6 +35,7 @@ from agentfootprint.flow import (
     StreamHandlers,
     Subflow,
     decide,
+    interrupt,
     select,
 )
 from agentfootprint.trace import ABSENT
@@ -57,9 +63,6 @@ def _chart(spec: Mapping[str, Any], name: str) -> Chart:
 
 
 def _part(node: Node) -> Part:
-    for feature in ("retry", "convergeAt"):
-        if feature in node:
-            raise Unbuilt(feature)
     kinds: dict[str, Callable[[Node], Part]] = {
         "stage": _stage,
         "streaming": _streaming,
@@ -68,6 +71,8 @@ def _part(node: Node) -> Part:
         "selector": _selector,
         "fork": lambda node: Fork([_stage(child) for child in node["children"]], fail_fast=node.get("failFast", False)),
         "subflow": _subflow,
+        "lazy_subflow": lambda node: replace(_subflow(node), lazy=True),
+        "foreach": _for_each,
         "fork_subflow": lambda node: Fork([_subflow(node)]),
         "loop": lambda node: LoopTo(node["to"]),
     }
@@ -81,7 +86,8 @@ def _named(node: Node) -> dict[str, Any]:
 
 
 def _stage(node: Node) -> Stage:
-    return Stage(_function(node.get("ops", [])), loop_to=node.get("loopTo"), **_named(node))
+    retry = RetryPolicy(attempts=node["retry"]["attempts"], delay=0) if "retry" in node else None
+    return Stage(_function(node.get("ops", [])), loop_to=node.get("loopTo"), retry=retry, **_named(node))
 
 
 def _streaming(node: Node) -> Stage:
@@ -116,12 +122,26 @@ def _subflow(node: Node) -> Subflow:
     )
 
 
+def _for_each(node: Node) -> ForEach:
+    def branch(item: Any, index: int) -> Chart:
+        return _chart(node["chart"], node["name"])
+
+    def items(s: State, ctx: StageContext) -> Any:
+        return ctx.get(node["itemsKey"])
+
+    return ForEach(
+        branch,
+        items,
+        max_branches=node["maxBranches"],
+        into=node["into"],
+        fail_fast=node.get("failFast", False),
+        **_named(node),
+    )
+
+
 def _branch(node: Node) -> Branch:
-    if "convergeAt" in node:
-        raise Unbuilt("convergeAt")
-    if "chart" in node:
-        return _subflow(node)
-    return _pausable(node) if "resume" in node else _stage(node)
+    made = _subflow(node) if "chart" in node else _pausable(node) if "resume" in node else _stage(node)
+    return replace(made, converge_at=node.get("convergeAt"))
 
 
 def _rules(node: Node) -> list[Rule]:
@@ -151,15 +171,17 @@ def _selector(node: Node) -> Selector:
 
 
 def _function(ops: Ops) -> Callable[..., Any]:
-    for op in ops:
-        if op[0] in ("interrupt", "redacted"):
-            raise Unbuilt(op[0])
+    calls = itertools.count(1)
 
     async def run(s: State, ctx: StageContext, answer: Any = None) -> Any:
         returned: Any = None
+        call = next(calls)
         for verb, *args in ops:
             if verb == "return":
                 returned = args[0]
+            elif verb == "fail_times":
+                if call <= args[0]:
+                    raise Error(args[1])
             else:
                 _apply(verb, args, s, ctx, answer)
         return returned
@@ -181,6 +203,8 @@ def _apply(  # noqa: C901, PLR0912  one case an op
     elif verb == "append":
         before = ctx.get(args[0], ABSENT)
         s[args[0]] = args[1] if before is ABSENT else before.extend(args[1])
+    elif verb == "redacted":
+        ctx.set(args[0], args[1], redact=True)
     elif verb == "update":
         ctx.update(args[0], args[1])
     elif verb == "delete":
@@ -201,6 +225,8 @@ def _apply(  # noqa: C901, PLR0912  one case an op
         raise Error(args[0])
     elif verb == "break":
         ctx.break_(args[0])
+    elif verb == "interrupt":
+        s[args[1]] = interrupt(args[0]["reason"], expects=args[0].get("expects"))
     elif verb == "input":
         s[args[0]] = answer if args[1] is None else answer[args[1]]
     else:
@@ -222,6 +248,7 @@ class _Listener(Recorder):
     on_run_start = on_run_end = on_run_failed = on_stage_start = on_read = on_write = on_emit = on_stage_end = _take
     on_commit = on_stage_executed = on_next = on_decision = on_selected = on_fork = on_subflow_entry = _take
     on_subflow_exit = on_loop = on_break = on_error = on_pause = on_resume = _take
+    on_stage_retry = on_subflow_registered = _take
 
 
 def _without(value: Any, keys: Sequence[str]) -> Any:
@@ -240,6 +267,9 @@ class Ran:
     snapshot: FlowSnapshot
     events: list[list[Any]]
     streams: list[list[str]]
+    narrative: list[dict[str, Any]]
+    mirror: dict[str, Any] = field(default_factory=dict[str, Any])
+    report: dict[str, Any] = field(default_factory=dict[str, Any])
     resumes: list[Ran] = field(default_factory=list["Ran"])
 
 
@@ -251,7 +281,10 @@ def ran(case: Mapping[str, Any]) -> Ran:
 async def _ran(case: Mapping[str, Any]) -> Ran:
     flow = built(case["chart"])
     listener, streams = _Listener(), list[list[str]]()
-    executor = _executor(flow, case.get("options", {}), listener, streams)
+    options: dict[str, Any] = dict(case.get("options", {}))
+    if "redaction" in case:
+        options["redaction"] = RedactionPolicy(**_snake(case["redaction"]))
+    executor = _executor(flow, options, listener, streams)
     given: dict[str, Any] = {"env": case.get("env"), **_snake(case.get("runOptions", {}))}
     first = await _end(executor, listener, streams, executor.run(case.get("input"), **given))
     last = first
@@ -261,7 +294,8 @@ async def _ran(case: Mapping[str, Any]) -> Ran:
         checkpoint: Any = last.result.checkpoint
         if again["fresh"]:
             listener = _Listener()
-            executor = _executor(flow, case.get("options", {}), listener, streams)
+            # the vectors were made with executors that tell no narrative after a fresh start (unlike FLOW-PAU-7)
+            executor = _executor(flow, {**case.get("options", {}), "narrative": False}, listener, streams)
             checkpoint = PauseCheckpoint.from_wire(checkpoint.to_wire())
         listener.seen = []
         last = await _end(executor, listener, streams, executor.resume(checkpoint, again["input"]))
@@ -289,4 +323,9 @@ async def _end(executor: Executor, listener: _Listener, streams: list[list[str]]
         result = await going
     except Exception as raised:  # noqa: BLE001  whatever the case raises is what it expects
         error = raised
-    return Ran(result, error, executor.snapshot(), listener.seen, streams)
+    # selectors and for-each stages have no line there (FLOW-NAR-1)
+    lines = executor.narrative_entries(NarrativeOptions(selector_lines=False)).to_wire()
+    told = [{key: line[key] for key in ("type", "depth", "text")} for line in lines]
+    mirror = dict(executor.snapshot(redact=True).shared_state.items())
+    report = executor.redaction_report()
+    return Ran(result, error, executor.snapshot(), listener.seen, streams, told, mirror, report)

@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import msgspec
 import pytest
 
+from agentfootprint.flow.observers.driver import FlushDriver
+from agentfootprint.flow.observers.ring import BoundedRing
 from agentfootprint.trace import (
     ABSENT,
     CausalNode,
@@ -62,11 +65,13 @@ from tests.vectors.harness import Case, assert_same, load
 
 FLOW = load("flow")
 COVERED = (
+    "bounded_ring",
     "causal_chain",
     "commit_log",
     "commit_range_index",
     "decide_filter",
     "element_provenance",
+    "flush_driver",
     "forward_slice",
     "keys_read_tree",
     "merge",
@@ -375,3 +380,58 @@ def test_spans_of_the_log_are_found(case: Case) -> None:
     }
 
     assert_same(found, case.expected)
+
+
+@pytest.mark.parametrize("case", FLOW.cases("bounded_ring"))
+def test_a_ring_keeps_its_bound(case: Case) -> None:
+    asked = case.input
+    ring: BoundedRing[Any] = BoundedRing(asked["capacity"], asked["policy"], sample_every=asked.get("sampleEvery", 10))
+
+    def done(verb: str, *item: object) -> object:
+        return msgspec.to_builtins(ring.push(*item)) if verb == "push" else ring.shift()
+
+    results = [done(*operation) for operation in asked["ops"]]
+
+    counters = {name: getattr(ring, name) for name in case.expected["counters"]}
+    assert_same({"results": results, "counters": counters, "size": len(ring)}, case.expected)
+
+
+@pytest.mark.parametrize("case", FLOW.cases("flush_driver"))
+def test_a_flush_keeps_its_budget(case: Case) -> None:
+    class Items:
+        def __init__(self) -> None:
+            self.left: int = case.input["depth"]
+            self.now = 0.0
+            self.turns: list[Callable[[], object]] = []
+
+        def __len__(self) -> int:
+            return self.left
+
+        def deliver_next(self) -> None:
+            self.left -= 1
+            self.now += case.input["item_ms"]
+
+        def schedule(self, flush: Callable[[], object]) -> Items:
+            self.turns.append(flush)
+            return self
+
+        def cancel(self) -> None:
+            self.turns.clear()
+
+    items = Items()
+    driver = FlushDriver(case.input["flush_budget_ms"], lambda: items.now)
+    driver.arm(items)
+    driver.arm(items)
+    flushes: list[object] = []
+
+    while items.turns:
+        flushes.append(msgspec.to_builtins(items.turns.pop(0)()))
+
+    stats = {
+        "flushes": driver.flushes,
+        "budgetExhausted": driver.budget_exhausted,
+        "lastFlushMs": driver.last_flush_ms,
+        "p95FlushMs": driver.p95_flush_ms,
+        "armed": driver.armed,
+    }
+    assert_same({"flushes": flushes, "stats": stats}, case.expected)

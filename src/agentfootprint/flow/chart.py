@@ -7,14 +7,20 @@ are written; `after=` says so where the order in the file is another one (FLOW-P
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
+
+from typing_extensions import Unpack
 
 from agentfootprint.flow.errors import ChartBuildError
 from agentfootprint.flow.executor import Flow
+from agentfootprint.flow.open_stages import DeciderStage, PausableStage, SelectorStage
+from agentfootprint.flow.out.contract import Contract
+from agentfootprint.flow.out.items import additions
+from agentfootprint.flow.out.structure import StructureError, check_hooks, default_of, id_of, tell_structure
 from agentfootprint.flow.parts import (
     Branch,
     Decider,
+    ForEach,
     Fork,
     LoopTo,
     MapSpec,
@@ -28,11 +34,26 @@ from agentfootprint.flow.parts import (
 )
 from agentfootprint.flow.plan.build import assembled
 from agentfootprint.flow.plan.calls import derived_id
+from agentfootprint.flow.retry import RetryPolicy
+from agentfootprint.trace import FrozenDict
 
 __all__ = ["Chart"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Keep: TypeAlias = "Callable[[F], F]"
+
+
+class ForEachOptions(TypedDict, total=False):
+    """What `Chart.for_each` takes beside what it must be given; the fields of `ForEach`."""
+
+    id: str | None
+    name: str | None
+    description: str | None
+    icon: str | None
+    errors_into: str | None
+    fail_fast: bool
+    max_concurrency: int | None
+    timeout: float | None
 
 
 class Chart(PartList):
@@ -54,6 +75,10 @@ class Chart(PartList):
     def __init__(self, name: str, *, state: type[Any] | None = None) -> None:
         super().__init__(name, (), state)
         self._entries: list[_Entry] = []
+        self._contract: Contract | None = None
+        self._recorders: list[object] = []
+        self._errors: list[StructureError] = []
+        self._is_built = False
 
     @classmethod
     def of(cls, name: str, *parts: Part, state: type[Any] | None = None) -> Chart:
@@ -83,15 +108,75 @@ class Chart(PartList):
         Raises:
             ChartBuildError: It can't run as written; the message names the stages.
         """
-        return Flow(self.name, *assembled(self))
+        flow = Flow(self.name, *assembled(self), PartList(self.name, self.parts, self.state), self._contract)
+        self._is_built = True
+        if self._recorders:
+            defaults = {node.info.id: default_of(node.part) for node in flow.nodes}
+            self._errors = tell_structure(self._recorders, additions(flow.to_spec()), defaults.get)
+        return flow
 
-    def start(self, *, id: str | None = None, name: str | None = None, description: str | None = None) -> Keep[F]:
+    def attach(self, recorder: object) -> None:
+        """Have somebody told what `build` puts together, or replace who has the same id (3.4).
+
+        Args:
+            recorder: A `StructureRecorder`, or any object with some of its hooks.
+
+        Raises:
+            ChartBuildError: The chart is built already (FLOW-BLD-16).
+            AsyncHookError: A hook is a coroutine function.
+        """
+        own = id_of(recorder)
+        if self._is_built:
+            raise ChartBuildError(
+                f"The structure recorder {own!r} comes after the chart {self.name!r} was built.",
+                fix="Attach it before `build`; what ran is told to the recorders of an executor.",
+                ids=(own,),
+            )
+        check_hooks(recorder)
+        self._recorders = [*(other for other in self._recorders if id_of(other) != own), recorder]
+
+    def structure_build_errors(self) -> tuple[StructureError, ...]:
+        """What structure recorders raised when the chart was built last."""
+        return tuple(self._errors)
+
+    def contract(
+        self,
+        *,
+        input: Any = None,  # noqa: ANN401  any kind of schema
+        output: Any = None,  # noqa: ANN401  any kind of schema
+        mapper: Callable[[FrozenDict], Any] | None = None,
+        validate_output: bool = False,
+    ) -> None:
+        """Say what a run must be given, and what it comes to (FLOW-CON-1).
+
+        Args:
+            input: Pydantic model or type adapter, JSON Schema, or object with `validate`. It is looked at before
+                anything runs, also when a run is given no input; what it makes of the input replaces it.
+            output: Likewise; described, and looked at only with `validate_output`.
+            mapper: Makes the `output` of a result of the final state; the value of the last stage by default.
+            validate_output: Whether a run that came to something else fails.
+
+        Raises:
+            ChartBuildError: A schema is none.
+            MissingExtraError: A JSON Schema was given, and the package that reads those is not installed.
+        """
+        self._contract = Contract(self.name, input=input, output=output, mapper=mapper, validate_output=validate_output)
+
+    def start(
+        self,
+        *,
+        id: str | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        icon: str | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> Keep[F]:
         """The first stage."""
         if self._entries:
             raise ChartBuildError(
                 f"The chart {self.name!r} has a start already.", fix="Use `stage` for what follows it."
             )
-        return self._kept(None, lambda f: Stage(f, id=id, name=name, description=description))
+        return self._kept(None, lambda f: Stage(f, id=id, name=name, description=description, icon=icon, retry=retry))
 
     def stage(
         self,
@@ -99,10 +184,14 @@ class Chart(PartList):
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
+        icon: str | None = None,
+        thread: bool = False,
+        retry: RetryPolicy | None = None,
         after: str | None = None,
     ) -> Keep[F]:
-        """A stage on the main line."""
-        return self._kept(after, lambda f: Stage(f, id=id, name=name, description=description))
+        """A stage on the main line; with `thread` a plain function that blocks, run in a worker thread."""
+        named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
+        return self._kept(after, lambda f: Stage(f, thread=thread, **named))
 
     def streaming(
         self,
@@ -110,7 +199,9 @@ class Chart(PartList):
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
+        icon: str | None = None,
         stream: str = "",
+        retry: RetryPolicy | None = None,
         after: str | None = None,
     ) -> Keep[F]:
         """A stage that sends text while it runs: by `ctx.token`, or as an async generator of texts.
@@ -119,10 +210,13 @@ class Chart(PartList):
             id: As for every stage.
             name: As for every stage.
             description: As for every stage.
+            icon: As for every stage.
             stream: Id its tokens are sent under; its name by default.
+            retry: As for every stage.
             after: Id of the stage it follows.
         """
-        return self._kept(after, lambda f: Stage(f, id=id, name=name, description=description, stream=stream))
+        named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
+        return self._kept(after, lambda f: Stage(f, stream=stream, **named))
 
     def pausable(
         self,
@@ -130,12 +224,14 @@ class Chart(PartList):
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
+        icon: str | None = None,
+        retry: RetryPolicy | None = None,
         after: str | None = None,
     ) -> Callable[[StageFunction], PausableStage]:
         """A stage that may stop the run to ask; give it its second half with `.resume`."""
 
         def made(function: StageFunction) -> PausableStage:
-            stage = PausableStage(function, id, name, description)
+            stage = PausableStage(function, id=id, name=name, description=description, icon=icon, retry=retry)
             self._add(_Entry(stage.part, after))
             return stage
 
@@ -147,12 +243,15 @@ class Chart(PartList):
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
+        icon: str | None = None,
+        retry: RetryPolicy | None = None,
         after: str | None = None,
     ) -> Callable[[StageFunction], DeciderStage]:
         """A stage that chooses one branch; add the branches with `.branch`, `.pausable` and `.mount`."""
 
         def made(function: StageFunction) -> DeciderStage:
-            stage = DeciderStage(Decider(function, (), id=id, name=name, description=description))
+            named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
+            stage = DeciderStage(Decider(function, (), **named))
             self._add(_Entry(stage.part, after))
             return stage
 
@@ -164,56 +263,97 @@ class Chart(PartList):
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
+        icon: str | None = None,
         fail_fast: bool = False,
+        max_concurrency: int | None = None,
+        timeout: float | None = None,
+        retry: RetryPolicy | None = None,
         after: str | None = None,
     ) -> Callable[[StageFunction], SelectorStage]:
-        """A stage that chooses any number of branches, which run side by side."""
+        """A stage that chooses any number of branches, which run side by side; bounds are those of `fork`."""
+        bounds: dict[str, Any] = {"fail_fast": fail_fast, "max_concurrency": max_concurrency, "timeout": timeout}
 
         def made(function: StageFunction) -> SelectorStage:
-            part = Selector(function, (), fail_fast=fail_fast, id=id, name=name, description=description)
-            stage = SelectorStage(part)
+            named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
+            stage = SelectorStage(Selector(function, (), **bounds, **named))
             self._add(_Entry(stage.part, after))
             return stage
 
         return made
 
     def fork(
-        self, children: Sequence[StageFunction | Stage | Subflow], *, fail_fast: bool = False, after: str | None = None
+        self,
+        children: Sequence[StageFunction | Branch],
+        *,
+        fail_fast: bool = False,
+        max_concurrency: int | None = None,
+        timeout: float | None = None,
+        after: str | None = None,
     ) -> None:
         """Run children side by side after the stage before, before what follows.
 
         Args:
-            children: Functions, stages or mounts.
+            children: Functions, stages, pausable stages or mounts.
             fail_fast: Whether the first failure ends the run, instead of being kept as that child's result.
+            max_concurrency: How many may be on their way at once; all by default.
+            timeout: Seconds each of them may take; one that takes longer has failed.
             after: Id of the stage they start from.
         """
-        parts = [child if isinstance(child, (Stage, Subflow)) else Stage(child) for child in children]
-        self._add(_Entry(lambda: Fork(parts, fail_fast=fail_fast), after))
+        parts = [child if isinstance(child, (Stage, Pausable, Subflow)) else Stage(child) for child in children]
+        part = Fork(parts, fail_fast=fail_fast, max_concurrency=max_concurrency, timeout=timeout)
+        self._add(_Entry(part, after))
 
-    def mount(
+    def for_each(
         self,
-        chart: PartList,
+        items: StageFunction,
+        *,
+        max_branches: int | None = None,
+        into: str = "",
+        after: str | None = None,
+        **options: Unpack[ForEachOptions],
+    ) -> Keep[F]:
+        """Run a chart for each item of a list, side by side, and keep what they came to.
+
+        Decorates `branch(item, index)`, which makes the chart of an item; its name gives the id.
+
+        Args:
+            items: `items(state)` or `items(state, ctx)` gives the list.
+            max_branches: How many items may run. There is no default.
+            into: Key that gets the list of results, in the order of the items.
+            after: Id of the stage it follows.
+            options: `id`, `name`, `description`, `icon`, `errors_into`, `fail_fast`, `max_concurrency` and `timeout`,
+                as in `ForEach`.
+        """
+        return self._kept(after, lambda f: ForEach(f, items, max_branches=max_branches, into=into, **options))
+
+    def mount(  # noqa: PLR0913  the fields of Subflow
+        self,
+        chart: PartList | Callable[[], PartList],
         *,
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
+        icon: str | None = None,
         input: MapSpec = None,
         output: MapSpec = None,
         array_merge: Literal["concat", "replace", "replace-all"] = "concat",
         propagate_break: bool = False,
+        lazy: bool = False,
         after: str | None = None,
     ) -> None:
         """Run another chart here, over a state of its own.
 
         Args:
-            chart: The other chart; it may be mounted in many places.
+            chart: The other chart; it may be mounted in many places. With `lazy` a function that makes it.
             id: Its id here; the chart's name with dashes by default.
             name: As for every stage.
             description: As for every stage.
+            icon: As for every stage.
             input: `{its key: our key}`, names that are the same on both sides, or a function of our state.
             output: `{our key: its key}`, names, or a function of its value (or state) and our state.
             array_merge: How mapped lists and objects meet what is there.
             propagate_break: Whether a break inside ends this chart too.
+            lazy: Whether the chart is made when a run first comes here, once a run.
             after: Id of the stage it follows.
         """
         part = Subflow(
@@ -221,10 +361,12 @@ class Chart(PartList):
             id=id,
             name=name,
             description=description,
+            icon=icon,
             input=input,
             output=output,
             array_merge=array_merge,
             propagate_break=propagate_break,
+            lazy=lazy,
         )
         self._add(_Entry(part, after))
 
@@ -240,8 +382,10 @@ class Chart(PartList):
         return keep
 
     def _add(self, entry: _Entry) -> None:
-        if not self._entries and (entry.after is not None or isinstance(entry.part, (Fork, LoopTo))):
-            raise ChartBuildError(f"The chart {self.name!r} has no start yet.", fix="Begin with `start`.")
+        if not self._entries and not entry.may_begin:
+            ids = (entry.own.id,) if isinstance(entry.own, LoopTo) else ()
+            what = f"The loop to {ids[0]!r} stands before any stage: the" if ids else "The"
+            raise ChartBuildError(f"{what} chart {self.name!r} has no start yet.", fix="Begin with `start`.", ids=ids)
         self._entries.append(entry)
 
 
@@ -249,154 +393,18 @@ class _Entry:
     """A part where it was written, and what it says it follows."""
 
     def __init__(self, part: Part | Callable[[], Part], after: str | None = None) -> None:
-        self._part = part
+        self.own = part
         self.after = after
 
     @property
     def part(self) -> Part:
-        """The part as it is now: branches are added after the decider."""
-        return self._part() if callable(self._part) else self._part
+        """The part as it is now: branches are added after the decider, a second half after the first."""
+        return self.own() if callable(self.own) else self.own
 
-
-class PausableStage:
-    """A pausable stage under construction. Calling it runs its first half."""
-
-    def __init__(self, function: StageFunction, id: str | None, name: str | None, description: str | None) -> None:
-        self._function = function
-        self._second: StageFunction | None = None
-        self._named = (id, name, description)
-
-    def resume(self, function: F) -> F:
-        """Decorate the second half: `f(state, answer)` or `f(state, answer, ctx)`."""
-        self._second = function
-        return function
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the function's own
-        return self._function(*args, **kwargs)
-
-    def part(self) -> Pausable:
-        """The stage as a part.
-
-        Raises:
-            ChartBuildError: It has no second half.
-        """
-        own, name, description = self._named
-        if self._second is None:
-            shown = own or derived_id(self._function)
-            raise ChartBuildError(
-                f"The pausable stage {shown!r} has no second half.",
-                fix="Decorate it with the stage's `.resume`.",
-                ids=(shown,),
-            )
-        return Pausable(self._function, self._second, id=own, name=name, description=description)
-
-
-class _Branching:
-    """What deciders and selectors have in common: branches that are added one by one."""
-
-    def __init__(self) -> None:
-        self._branches: list[Callable[[], Branch]] = []
-
-    def _branch(self, make: Callable[[StageFunction], Branch]) -> Keep[F]:
-        def keep(function: F) -> F:
-            branch = make(function)
-            self._branches.append(lambda: branch)
-            return function
-
-        return keep
-
-    def mount(
-        self,
-        id: str,
-        chart: PartList,
-        *,
-        name: str | None = None,
-        input: MapSpec = None,
-        output: MapSpec = None,
-        array_merge: Literal["concat", "replace", "replace-all"] = "concat",
-        propagate_break: bool = False,
-    ) -> None:
-        """Add another chart as a branch."""
-        part = Subflow(
-            chart,
-            id=id,
-            name=name,
-            input=input,
-            output=output,
-            array_merge=array_merge,
-            propagate_break=propagate_break,
-        )
-        self._branches.append(lambda: part)
-
-    def pausable(self, id: str, *, name: str | None = None) -> Callable[[StageFunction], PausableStage]:
-        """Add a pausable stage as a branch."""
-
-        def made(function: StageFunction) -> PausableStage:
-            stage = PausableStage(function, id, name, None)
-            self._branches.append(stage.part)
-            return stage
-
-        return made
-
-    def _made(self) -> tuple[Branch, ...]:
-        return tuple(make() for make in self._branches)
-
-
-class DeciderStage(_Branching):
-    """A decider under construction. Calling it runs its function."""
-
-    def __init__(self, decider: Decider) -> None:
-        super().__init__()
-        self._decider = decider
-        self._default: str | None = None
-
-    def branch(
-        self,
-        id: str,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        loop_to: str | None = None,
-        default: bool = False,
-    ) -> Keep[F]:
-        """Decorate the function of a branch.
-
-        Args:
-            id: What the decider returns to choose it.
-            name: As for every stage.
-            description: As for every stage.
-            loop_to: Id of an earlier stage it goes back to.
-            default: Whether it runs when the decider returns the id of no branch.
-        """
-        if default:
-            self._default = id
-        return self._branch(lambda f: Stage(f, id=id, name=name, description=description, loop_to=loop_to))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the function's own
-        return self._decider.function(*args, **kwargs)
-
-    def part(self) -> Decider:
-        """The decider as a part."""
-        return replace(self._decider, branches=self._made(), default=self._default)
-
-
-class SelectorStage(_Branching):
-    """A selector under construction. Calling it runs its function."""
-
-    def __init__(self, selector: Selector) -> None:
-        super().__init__()
-        self._selector = selector
-
-    def branch(self, id: str, *, name: str | None = None, description: str | None = None) -> Keep[F]:
-        """Decorate the function of a branch."""
-        return self._branch(lambda f: Stage(f, id=id, name=name, description=description))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the function's own
-        return self._selector.function(*args, **kwargs)
-
-    def part(self) -> Selector:
-        """The selector as a part."""
-        return replace(self._selector, branches=self._made())
+    @property
+    def may_begin(self) -> bool:
+        """Whether a chart can begin with it."""
+        return self.after is None and not isinstance(self.own, (Fork, LoopTo))
 
 
 def _ordered(chart: str, entries: Sequence[_Entry]) -> tuple[Part, ...]:
@@ -430,4 +438,6 @@ def _id_of(part: Part) -> str | None:
         return None
     if part.id is not None:
         return part.id
+    if isinstance(part, ForEach):
+        return derived_id(part.branch)
     return None if isinstance(part, Subflow) else derived_id(part.function)

@@ -9,15 +9,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from agentfootprint.flow.errors import FlowError
 from agentfootprint.flow.stage.handle import Handle
 from agentfootprint.flow.stage.state import State, handle_of
 from agentfootprint.flow.stage.traced import TracedHandle
 from agentfootprint.flow.stage.views import unwrapped
+from agentfootprint.flow.watch.failure import name_of
 from agentfootprint.trace import (
     ABSENT,
+    PLACEHOLDER,
     FilterCondition,
     FrozenDict,
     FrozenList,
@@ -26,6 +28,9 @@ from agentfootprint.trace import (
     evaluate_filter,
     summarize_value,
 )
+
+if TYPE_CHECKING:
+    from agentfootprint.trace import Veil
 
 __all__ = [
     "Choice",
@@ -139,9 +144,10 @@ def decide(state: Any, rules: Sequence[Rule], *, default: str) -> Choice:  # noq
         RuleFunctionError: A condition is a coroutine function.
     """
     tried: list[Record] = []
+    hiding = _Hiding(state)
     chosen = default
     for number, rule in enumerate(rules):
-        evidence, matched = _tried(state, rule, number)
+        evidence, matched = _tried(state, rule, number, hiding)
         tried.append(evidence)
         if matched:
             chosen = rule.then
@@ -163,9 +169,10 @@ def select(state: Any, rules: Sequence[Rule]) -> Selection:  # noqa: ANN401  a S
         RuleFunctionError: A condition is a coroutine function.
     """
     tried: list[Record] = []
+    hiding = _Hiding(state)
     chosen: list[str] = []
     for number, rule in enumerate(rules):
-        evidence, matched = _tried(state, rule, number)
+        evidence, matched = _tried(state, rule, number, hiding)
         tried.append(evidence)
         if matched:
             chosen.append(rule.then)
@@ -173,18 +180,45 @@ def select(state: Any, rules: Sequence[Rule]) -> Selection:  # noqa: ANN401  a S
     return Selection(tuple(chosen), FrozenDict({"rules": FrozenList(tried, len(tried)), "selected": selected}))
 
 
-def _tried(state: Value, rule: Rule, number: int) -> tuple[Record, bool]:
+class _Hiding:
+    """What of the state may not stand in evidence (FLOW-DEC-6, 8)."""
+
+    def __init__(self, state: Value) -> None:
+        handle = handle_of(state) if isinstance(state, State) else state
+        self._handle = handle if isinstance(handle, Handle) else None
+        self.veil: Veil | None = None if self._handle is None else self._handle.run.journal.veil
+        self.placeholder = PLACEHOLDER if self.veil is None else self.veil.placeholder
+
+    def hides(self, key: str) -> bool:
+        """Whether the state is one whose run hides this key."""
+        handle = self._handle
+        if handle is None or self.veil is None:
+            return False
+        return self.veil.hides(key, handle.mount, ever=bool(handle.info.namespace))
+
+    def summary(self, key: str, value: Value) -> tuple[str, bool]:
+        """A value in a few words, and whether it is hidden."""
+        if self.hides(key):
+            return self.placeholder, True
+        return summarize_value(value), False
+
+    def told(self, raised: Exception) -> str:
+        """What a rule raised: its type, and its message where that can quote no secret."""
+        return name_of(raised) if self.veil is not None and self.veil.keeps_secrets else _told(raised)
+
+
+def _tried(state: Value, rule: Rule, number: int, hiding: _Hiding) -> tuple[Record, bool]:
     if not callable(rule.when):
-        return _filtered(state, rule, number)
+        return _filtered(state, rule, number, hiding)
     if inspect.iscoroutinefunction(rule.when):
         raise RuleFunctionError(rule.label or rule.then)
     seen: list[ReadEvidence] = []
     error: str | None = None
     matched = False
     try:
-        matched = bool(rule.when(_watched(state, seen)))
+        matched = bool(rule.when(_watched(state, seen, hiding)))
     except Exception as raised:  # noqa: BLE001  the rule is the user's code; a rule that raises has not matched
-        error = _told(raised)
+        error = hiding.told(raised)
     evidence = FunctionEvidence(
         rule_index=number,
         branch=rule.then,
@@ -196,14 +230,16 @@ def _tried(state: Value, rule: Rule, number: int) -> tuple[Record, bool]:
     return evidence, matched
 
 
-def _filtered(state: Value, rule: Rule, number: int) -> tuple[Record, bool]:
+def _filtered(state: Value, rule: Rule, number: int, hiding: _Hiding) -> tuple[Record, bool]:
     error: str | None = None
     matched = False
     conditions: tuple[FilterCondition, ...] = ()
     try:
-        matched, conditions = evaluate_filter(_getter(state), cast("Filter", rule.when))
+        matched, conditions = evaluate_filter(
+            _getter(state), cast("Filter", rule.when), is_redacted=hiding.hides, placeholder=hiding.placeholder
+        )
     except Exception as raised:  # noqa: BLE001  a threshold that can't be compared: the rule has not matched
-        error = _told(raised)
+        error = hiding.told(raised)
     evidence = FilterEvidence(
         rule_index=number,
         branch=rule.then,
@@ -217,9 +253,9 @@ def _filtered(state: Value, rule: Rule, number: int) -> tuple[Record, bool]:
 
 def _told(raised: Exception) -> str:
     try:
-        return f"{type(raised).__name__}: {raised}"
+        return f"{name_of(raised)}: {raised}"
     except Exception:  # noqa: BLE001  an exception of the user's may do anything when it is shown
-        return type(raised).__name__
+        return name_of(raised)
 
 
 def _getter(state: Value) -> Callable[[str], Value]:
@@ -237,26 +273,28 @@ def _or_absent(state: State, key: str) -> Value:
         return ABSENT
 
 
-def _watched(state: Value, seen: list[ReadEvidence]) -> Value:
+def _watched(state: Value, seen: list[ReadEvidence], hiding: _Hiding) -> Value:
     """The same state, with every read written down."""
     if isinstance(state, State):
-        return type(state)(cast("TracedHandle", _WatchedHandle(handle_of(state), seen)))
-    return _WatchedHandle(state, seen) if isinstance(state, Handle) else _WatchedMapping(state, seen)
+        return type(state)(cast("TracedHandle", _WatchedHandle(handle_of(state), seen, hiding)))
+    return _WatchedHandle(state, seen, hiding) if isinstance(state, Handle) else _WatchedMapping(state, seen)
 
 
 class _WatchedHandle:
     """A handle whose reads are also evidence. Everything else is the handle's own."""
 
-    def __init__(self, handle: Handle, seen: list[ReadEvidence]) -> None:
+    def __init__(self, handle: Handle, seen: list[ReadEvidence], hiding: _Hiding) -> None:
         self._handle = handle
         self._seen = seen
+        self._hiding = hiding
 
     def __getattr__(self, name: str) -> Value:
         return getattr(self._handle, name)
 
     def read(self, key: str) -> Value:
         value = self._handle.get(key, ABSENT)
-        self._seen.append(ReadEvidence(key, summarize_value(value), redacted=False))
+        shown, is_hidden = self._hiding.summary(key, value)
+        self._seen.append(ReadEvidence(key, shown, redacted=is_hidden))
         return value
 
     def get(self, key: str, default: Value = None) -> Value:

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from agentfootprint.errors import AgentFootprintError
 
 __all__ = [
     "AbsentKeyError",
     "AsyncHookError",
+    "BranchFailedError",
     "BranchNotFoundError",
+    "BranchTimeoutError",
     "ChartBuildError",
     "CheckpointError",
+    "DetachArgumentError",
+    "DetachCancelledError",
+    "DetachEnvironmentError",
+    "DetachFailedError",
     "ExecutorBusyError",
+    "FlowCancelledError",
     "FlowError",
     "FlowLimitError",
+    "FlowStreamError",
+    "FlowTimeoutError",
+    "ForEachError",
     "InputValidationError",
+    "OutputValidationError",
     "ReadonlyInputError",
+    "RedactionPolicyError",
     "ResumeError",
+    "RunLogFileError",
     "StageClosedError",
     "StateValueError",
     "SubflowMappingError",
+    "ValidationIssue",
 ]
 
 
@@ -54,10 +69,48 @@ class ReadonlyInputError(FlowError, KeyError):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationIssue:
+    """One thing that a contract found wrong; it never holds the value itself."""
+
+    path: tuple[str | int, ...]
+    """Where, from the outermost key inwards; empty for the whole."""
+    message: str
+    code: str | None = None
+    """The kind of rule, as the validator calls it."""
+    expected: str | None = None
+    received: str | None = None
+    """Type of what was there."""
+
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.path))}: {self.message}" if self.path else self.message
+
+    def to_wire(self) -> dict[str, object]:
+        """The issue as JSON."""
+        told = {"code": self.code, "expected": self.expected, "received": self.received}
+        given = {key: value for key, value in told.items() if value is not None}
+        return {"path": list(self.path), "message": self.message, **given}
+
+
 class InputValidationError(FlowError, ValueError):
-    """The input of a run is no object, or holds what can't be recorded; the cause says where (FLOW-CON-1)."""
+    """The input of a run is no object, holds what can't be recorded, or breaks the chart's contract (FLOW-CON-1)."""
 
     code = "ERR_INPUT_VALIDATION"
+
+    def __init__(self, problem: str, *, fix: str, issues: Iterable[ValidationIssue] = ()) -> None:
+        self.issues = tuple(issues)
+        """What the contract found wrong; empty when the input was refused before it came to that."""
+        super().__init__(problem, fix=fix)
+
+
+class OutputValidationError(FlowError, ValueError):
+    """A run ended, and what it came to breaks the chart's contract; only with `validate_output` (FLOW-CON-1)."""
+
+    code = "ERR_OUTPUT_VALIDATION"
+
+    def __init__(self, problem: str, *, fix: str, issues: Iterable[ValidationIssue] = ()) -> None:
+        self.issues = tuple(issues)
+        super().__init__(problem, fix=fix)
 
 
 class AbsentKeyError(FlowError, KeyError, AttributeError):
@@ -72,6 +125,12 @@ class AbsentKeyError(FlowError, KeyError, AttributeError):
             f"Stage {stage!r} read the key {key!r}, which is not in the state.",
             fix="Use `get` with a default, or write the key in an earlier stage; a mount sees only what it is mapped.",
         )
+
+
+class RedactionPolicyError(FlowError, ValueError):
+    """A redaction policy that would hide something else than it says, or nothing (NEW-103)."""
+
+    code = "ERR_REDACTION_POLICY"
 
 
 class StateValueError(FlowError, TypeError):
@@ -114,6 +173,56 @@ class FlowLimitError(FlowError, RuntimeError):
         super().__init__(problem, fix=f"Raise `{option}`, or let the chart end earlier.")
 
 
+class FlowTimeoutError(FlowError, TimeoutError):
+    """A run took longer than it was given (FLOW-EXE-10); what its open stages had staged is committed."""
+
+    code = "ERR_FLOW_TIMEOUT"
+
+    def __init__(self, name: str, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(
+            f"The run of {name!r} took longer than {seconds:g} s.", fix="Raise `timeout`, or let the chart end earlier."
+        )
+
+
+class FlowCancelledError(FlowError, RuntimeError):
+    """The result of a run was asked for that had been cancelled with its stream."""
+
+    code = "ERR_FLOW_CANCELLED"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The run of {name!r} was cancelled when its stream was left.",
+            fix="Ask for the result inside the `async with` block.",
+        )
+
+
+class FlowStreamError(FlowError, TypeError):
+    """A stream was used in another way than `async with flow.stream(...) as run`."""
+
+    code = "ERR_FLOW_STREAM"
+
+
+class ForEachError(FlowError, TypeError):
+    """What a for-each was given to run is no list of items, or no chart for one of them (FLOW-EXE-45)."""
+
+    code = "ERR_FOR_EACH"
+
+
+class BranchTimeoutError(FlowError, TimeoutError):
+    """A branch took longer than its fork, selector or for-each lets it (24.8)."""
+
+    code = "ERR_BRANCH_TIMEOUT"
+
+    def __init__(self, branch: str, seconds: float) -> None:
+        self.branch = branch
+        self.seconds = seconds
+        super().__init__(
+            f"The branch {branch!r} took longer than {seconds:g} s.",
+            fix="Raise the `timeout` of what it is a branch of, or make it quicker.",
+        )
+
+
 class SubflowMappingError(FlowError):
     """The input or output map of a mount raised, or gave no mapping (FLOW-EXE-26, 27); the cause is chained."""
 
@@ -139,9 +248,50 @@ class CheckpointError(FlowError, ValueError):
 
 
 class ResumeError(FlowError):
-    """A checkpoint that this chart can't go on from (FLOW-PAU-4)."""
+    """A checkpoint that this chart can't go on from (FLOW-PAU-4).
+
+    When the chart has changed since the pause, `added`, `removed` and `changed` are the ids of the stages that differ.
+    """
 
     code = "ERR_RESUME"
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        fix: str,
+        added: Iterable[str] = (),
+        removed: Iterable[str] = (),
+        changed: Iterable[str] = (),
+    ) -> None:
+        self.added = tuple(added)
+        self.removed = tuple(removed)
+        self.changed = tuple(changed)
+        super().__init__(problem, fix=fix)
+
+
+class BranchFailedError(FlowError):
+    """How a branch of a fork had failed before a pause in another process; `name` is the class of its error."""
+
+    code = "ERR_BRANCH_FAILED"
+
+    def __init__(self, name: str, message: str) -> None:
+        self.name = name
+        super().__init__(message, fix=f"It was a {name} in the process that paused.")
+
+
+class RunLogFileError(FlowError, OSError):
+    """The file that a run was to be logged to can't be opened; nothing has run. `filename` is its path."""
+
+    code = "ERR_RUN_LOG_FILE"
+
+    def __init__(self, path: str, reason: OSError) -> None:
+        said = reason.strerror or type(reason).__name__
+        super().__init__(
+            f"The run log {path!r} can't be opened: {said}.",
+            fix="Name a file in a folder that is there and may be written to.",
+        )
+        self.errno, self.strerror, self.filename = reason.errno, reason.strerror, path
 
 
 class ExecutorBusyError(FlowError, RuntimeError):
@@ -167,4 +317,47 @@ class AsyncHookError(FlowError, TypeError):
         super().__init__(
             f"The hook {hook!r} of the recorder {recorder!r} is a coroutine function.",
             fix="Make it a plain function that hands the event over, to a queue for example.",
+        )
+
+
+class DetachArgumentError(FlowError, TypeError):
+    """What should start a detached child, or the child, is something else (FLOW-DET-1)."""
+
+    code = "ERR_DETACH_ARGUMENT"
+
+    def __init__(self, argument: str, found: object, verb: str, *, fix: str) -> None:
+        self.argument = argument
+        kind = f"the class {found.__name__}" if isinstance(found, type) else f"a {type(found).__name__}"
+        super().__init__(f"The {argument} of a detached start {verb} {kind}.", fix=fix)
+
+
+class DetachEnvironmentError(FlowError, RuntimeError):
+    """A driver can't start a detached child where it was asked to (FLOW-DET-4)."""
+
+    code = "ERR_DETACH_ENVIRONMENT"
+
+
+class DetachCancelledError(FlowError):
+    """A detached child was cancelled, or its event loop ended, before it did."""
+
+    code = "ERR_DETACH_CANCELLED"
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__(
+            f"The detached child {id!r} was cancelled before it had ended.",
+            fix="Await its handle or flush_all_detached() before the event loop ends, or use a PoolDriver.",
+        )
+
+
+class DetachFailedError(FlowError):
+    """A detached child raised in another process what can't travel between processes; `name` is its class."""
+
+    code = "ERR_DETACH_FAILED"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"The detached child raised a {name}, which can't be pickled.",
+            fix="Give the exception class arguments that `pickle` can restore, to see it here.",
         )

@@ -5,76 +5,46 @@ An executor runs one thing at a time; a `Flow` is immutable and serves any numbe
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentfootprint._blocking import blocking
 from agentfootprint.flow.errors import ExecutorBusyError, ResumeError
+from agentfootprint.flow.out.built import BuiltChart
+from agentfootprint.flow.out.runtime import runtime_spec
 from agentfootprint.flow.pause import PauseCheckpoint
-from agentfootprint.flow.plan.node import Plan
-from agentfootprint.flow.run import FlowOutcome, FlowRun, object_given
+from agentfootprint.flow.redaction import RedactionPolicy, report_of
+from agentfootprint.flow.result import FlowResult
+from agentfootprint.flow.run import FlowOutcome, FlowRun, object_given, ready
 from agentfootprint.flow.snapshot import FlowSnapshot
 from agentfootprint.flow.stage.home import StreamHandlers
-from agentfootprint.flow.watch.recorder import Watch, attach
+from agentfootprint.flow.streaming import FlowStream
+from agentfootprint.flow.watch.recorder import Watch
+from agentfootprint.flow.watched import Watched, to_the_last_hook
 from agentfootprint.trace import (
-    ChainOptions,
     Dials,
     Fold,
     FrozenDict,
     Journal,
     Value,
-    VariableSlice,
     as_object,
     deep_equal,
-    keys_read_from_map,
-    project_commit_log,
-    project_control_deps,
-    project_reads,
-    slice_key,
 )
 
-__all__ = ["Executor", "Flow", "FlowResult"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentfootprint.flow.detached.drivers import DetachDriver
+    from agentfootprint.flow.detached.ending import DetachHandle
+    from agentfootprint.flow.recorders.manifest import ManifestEntry
+    from agentfootprint.flow.tell.entries import Narrative, NarrativeOptions
+    from agentfootprint.flow.watch.logged import RunLogWriter
+
+__all__ = ["Executor", "Flow"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowResult:
-    """How a run ended, and what it left behind."""
-
-    status: Literal["done", "paused", "broken"]
-    value: Any
-    """What the last stage returned; None when it paused."""
-    state: FrozenDict
-    """The committed state, which nobody can change."""
-    run_id: str
-    checkpoint: PauseCheckpoint | None = None
-    """Give it to `resume`, or store `checkpoint.to_wire()`."""
-    reason: str | None = None
-    """Why a stage broke the run off."""
-    journal: Journal = field(repr=False)
-    """The rows of the run."""
-    _recorders: tuple[object, ...] = field(default=(), repr=False)
-
-    def snapshot(self) -> FlowSnapshot:
-        """State, log, tree and mounts; nothing of it is made before it is read."""
-        return FlowSnapshot(self.journal, self._recorders)
-
-    def why(self, key: str | Sequence[str], *, before: int | None = None) -> VariableSlice:
-        """Explain the value of a key of the top-level state by the steps it depends on, and what let them run.
-
-        Args:
-            key: A top-level key, or the segments of a nested place.
-            before: Explain it as it was before this position of the commit log.
-        """
-        log = project_commit_log(self.journal)
-        reads = keys_read_from_map(project_reads(self.journal))
-        options = ChainOptions(control_deps=project_control_deps(self.journal).lookup)
-        return slice_key(log, key, reads, before=before, options=options)
-
-
-class Flow(Plan):
+class Flow(BuiltChart):
     """A built chart. Immutable: share it between runs, executors and threads."""
 
     __slots__ = ()
@@ -84,10 +54,12 @@ class Flow(Plan):
         input: Mapping[str, Any] | None = None,
         *,
         env: Mapping[str, Any] | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109  the caller's option, kept by asyncio.timeout
+        timeout: float | None = None,  # noqa: ASYNC109  the caller's option, kept by the run
         max_depth: int = 500,
         max_iterations: int = 1000,
         recorders: Sequence[object] = (),
+        run_log: str | Path | RunLogWriter | None = None,
+        redaction: RedactionPolicy | None = None,
     ) -> FlowResult:
         """Run the chart once, in an executor of its own.
 
@@ -98,19 +70,48 @@ class Flow(Plan):
             max_depth: How deep branches may nest.
             max_iterations: How often one stage may be looped back to.
             recorders: Who is told what happens.
+            run_log: A file that gets every step as it commits; `trace.open_run_log` reads it, also after a crash.
+            redaction: What is hidden in all that is recorded and told (10).
 
         Returns:
             The result. What a stage raises is raised here, unwrapped, with the step in its notes.
 
         Raises:
-            InputValidationError: `input` or `env` is no object of JSON values.
+            InputValidationError: `input` or `env` is no object of JSON values, or `input` breaks the contract.
+            OutputValidationError: The output breaks the contract, and that is looked at.
             FlowLimitError: A limit was reached.
-            TimeoutError: The time was up.
+            FlowTimeoutError: The time was up; a `TimeoutError`.
         """
         limits = {"max_depth": max_depth, "max_iterations": max_iterations}
-        return await Executor(self, recorders=recorders).run(input, env=env, timeout=timeout, **limits)
+        executor = Executor(self, recorders=recorders, run_log=run_log, redaction=redaction)
+        return await executor.run(input, env=env, timeout=timeout, **limits)
 
     run_sync = blocking(run)
+
+    def stream(
+        self,
+        input: Mapping[str, Any] | None = None,
+        *,
+        env: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        max_depth: int = 500,
+        max_iterations: int = 1000,
+        recorders: Sequence[object] = (),
+        redaction: RedactionPolicy | None = None,
+    ) -> FlowStream:
+        """Run the chart and read what happens while it does: the arguments are those of `run`.
+
+        Returns:
+            `async with flow.stream(...) as run: async for event in run` gives every event of the three channels, in
+            order; `await run.result()` the outcome. Leaving the block cancels the run and waits for it.
+        """
+        limits = {"max_depth": max_depth, "max_iterations": max_iterations}
+
+        def run(tap: object) -> Coroutine[Any, Any, FlowResult]:
+            executor = Executor(self, recorders=(*recorders, tap), redaction=redaction)
+            return executor.run(input, env=env, timeout=timeout, **limits)
+
+        return FlowStream(self.name, run)
 
     def executor(self, **options: Any) -> Executor:  # noqa: ANN401  the options of Executor
         """An executor for this chart; the options are those of `Executor`."""
@@ -120,7 +121,7 @@ class Flow(Plan):
         return f"Flow({self.name!r}, {len(self.nodes)} stages)"
 
 
-class Executor:
+class Executor(Watched):
     """Runs one chart, with recorders and dials; after a pause it goes on where it stopped.
 
     Args:
@@ -133,12 +134,15 @@ class Executor:
         initial_state: State before the first stage; wins over `default_state`.
         default_state: Fills in what `initial_state` leaves out, object by object.
         stream: Who gets the tokens of streaming stages.
+        narrative: Whether the run can be told in words: keeps in which order each stage read, wrote and emitted.
+        run_log: A file that every run adds its steps to as they commit, or a `RunLogWriter` for it.
+        redaction: What is hidden in all that is recorded and told; stages and the caller see real values (10).
 
     Raises:
         AsyncHookError: A recorder has a hook that is a coroutine function.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the options of a run (21.4)
         self,
         flow: Flow,
         *,
@@ -150,31 +154,28 @@ class Executor:
         initial_state: Mapping[str, Any] | None = None,
         default_state: Mapping[str, Any] | None = None,
         stream: StreamHandlers | None = None,
+        narrative: bool = True,
+        run_log: str | Path | RunLogWriter | None = None,
+        redaction: RedactionPolicy | None = None,
     ) -> None:
         self.flow = flow
         self.dials = Dials(read_tracking, write_tracking, commit_values, write_provenance)
-        self._recorders: tuple[object, ...] = ()
-        for recorder in recorders:
-            self.attach(recorder)
+        super().__init__(recorders)
         self._initial = filled(
             object_given("initial state", initial_state), object_given("default state", default_state)
         )
         self._stream = stream
-        self._watch = Watch(())
+        self._narrative = narrative
+        self._redaction = redaction
+        self._run_log: RunLogWriter | None = None
+        if run_log is not None:
+            from agentfootprint.flow.watch.logged import RunLogWriter
+
+            self._run_log = run_log if isinstance(run_log, RunLogWriter) else RunLogWriter(run_log)
         self._running = False
         self._counted: tuple[Fold | None, int] = None, 0
         self._last: FlowRun | None = None
         self._checkpoint: PauseCheckpoint | None = None
-
-    @property
-    def recorders(self) -> tuple[object, ...]:
-        """The observers, in order."""
-        return self._recorders
-
-    @property
-    def recorder_failures(self) -> Mapping[tuple[str, str], int]:
-        """How often a hook raised, by recorder id and hook, since the last `run` began."""
-        return self._watch.failures
 
     @property
     def checkpoint(self) -> PauseCheckpoint | None:
@@ -186,18 +187,52 @@ class Executor:
         """Whether the last run paused."""
         return self._checkpoint is not None
 
-    def attach(self, recorder: object) -> None:
-        """Add an observer, or replace the one with the same id; from the next run on (FLOW-REC-8).
+    def snapshot(self, *, redact: bool = False) -> FlowSnapshot:
+        """The last or current run as it stands now; empty before the first.
 
-        Raises:
-            AsyncHookError: A hook is a coroutine function.
+        Args:
+            redact: Whether its state is the redacted mirror too, as its log and tree always are (FLOW-RED-5).
         """
-        self._recorders = attach(self._recorders, recorder)
-
-    def snapshot(self) -> FlowSnapshot:
-        """The last or current run as it stands now; empty before the first."""
         journal = Journal(self.flow.stages, dials=self.dials) if self._last is None else self._last.journal
-        return FlowSnapshot(journal, self._recorders)
+        return FlowSnapshot(journal, self.recorders, self._deferred, redact=redact)
+
+    def redaction_report(self) -> dict[str, Any]:
+        """What is redacted, by name: `{redactedKeys, fieldRedactions, patterns}` (FLOW-RED-7).
+
+        The keys are those of the policy, then those that a pattern or a write redacted in the last run.
+        """
+        return report_of(self._redaction, None if self._last is None else self._last.journal.veil)
+
+    def narrative_entries(self, options: NarrativeOptions | None = None) -> Narrative:
+        """The last or current run in words, as it stands now; empty before the first, or with `narrative=False`.
+
+        Args:
+            options: How it is told.
+        """
+        from agentfootprint.flow.tell.reading import project_narrative  # words are loaded when they are asked for
+
+        return project_narrative(self._last.journal if self._last is not None and self._narrative else None, options)
+
+    def runtime_structure(self) -> dict[str, Any]:
+        """The chart's structure, with what only the last or current run had and how often it went back (FLOW-SPC-3)."""
+        journal = Journal(self.flow.stages) if self._last is None else self._last.journal
+        return runtime_spec(journal, self.flow.parts, len(self.flow.stages))
+
+    def subflow_manifest(self) -> list[ManifestEntry]:
+        """The mounts that the last or current run went through, each once, with those inside it."""
+        from agentfootprint.flow.recorders.manifest import manifest_of
+
+        return [] if self._last is None else manifest_of(self._last.journal)
+
+    def subflow_spec(self, subflow_id: str) -> dict[str, Any] | None:
+        """The structure of the chart in a mount, also one that became known on the way; None when there is none.
+
+        Args:
+            subflow_id: As in `subflow_manifest`: the ids of the mounts on the way, joined by `/`.
+        """
+        from agentfootprint.flow.recorders.manifest import spec_at
+
+        return spec_at(self.runtime_structure(), subflow_id)
 
     def commit_count(self) -> int:
         """Length of the top-level commit log so far; costs what was added since it was last asked for."""
@@ -215,7 +250,7 @@ class Executor:
         input: Mapping[str, Any] | None = None,
         *,
         env: Mapping[str, Any] | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109  the caller's option, kept by asyncio.timeout
+        timeout: float | None = None,  # noqa: ASYNC109  the caller's option, kept by the run
         max_depth: int = 500,
         max_iterations: int = 1000,
     ) -> FlowResult:
@@ -225,14 +260,14 @@ class Executor:
             ExecutorBusyError: It is running already; nothing was touched.
         """
         self._refuse_while_running()
-        given = object_given("input", input)
-        watch = Watch(self._recorders)
+        given = object_given("input", self.flow.accepted(input))
+        watch = self._watching()
         run = self._made(env, max_depth, max_iterations, watch, None)
         watch.clear()
         self._checkpoint = None
         return await self._driven(run, run.start(given), timeout)
 
-    run_sync = blocking(run)
+    run_sync = blocking(to_the_last_hook(run))
 
     async def resume(
         self,
@@ -240,7 +275,7 @@ class Executor:
         answer: Value = None,
         *,
         env: Mapping[str, Any] | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109  the caller's option, kept by asyncio.timeout
+        timeout: float | None = None,  # noqa: ASYNC109  the caller's option, kept by the run
         max_depth: int = 500,
         max_iterations: int = 1000,
     ) -> FlowResult:
@@ -262,13 +297,26 @@ class Executor:
         self._refuse_while_running()
         if not isinstance(checkpoint, PauseCheckpoint):
             checkpoint = PauseCheckpoint.from_wire(checkpoint)
+        ready(self.flow, checkpoint, answer)
         own = self._last is not None and self._checkpoint is not None and _is_same(checkpoint, self._checkpoint)
         journal = self._last.journal if own and self._last is not None else None
-        watch = self._watch if journal is not None else Watch(self._recorders)
+        watch = self._watching(self._watch if journal is not None else None)
         run = self._made(env, max_depth, max_iterations, watch, journal)
         return await self._driven(run, run.resume(checkpoint, answer), timeout)
 
-    resume_sync = blocking(resume)
+    resume_sync = blocking(to_the_last_hook(resume))
+
+    def detach_and_join_later(
+        self, driver: DetachDriver, child: Flow, input: Mapping[str, Any] | None = None
+    ) -> DetachHandle:
+        """Start another chart apart from this one (see `agentfootprint.flow.detach_and_join_later`)."""
+        from agentfootprint.flow.detached.starting import detach_and_join_later
+
+        return detach_and_join_later(driver, child, input)
+
+    def detach_and_forget(self, driver: DetachDriver, child: Flow, input: Mapping[str, Any] | None = None) -> None:
+        """Start another chart apart from this one, whose end is nobody's business."""
+        self.detach_and_join_later(driver, child, input)
 
     def _made(
         self,
@@ -289,33 +337,53 @@ class Executor:
             journal=journal,
         )
         run.stream = self._stream
+        run.narrated = self._narrative
+        run.redact(self._redaction)
+        if self._run_log is not None:
+            self._run_log.open(run.journal)
         return run
 
     async def _driven(self, run: FlowRun, going: Any, timeout: float | None) -> FlowResult:  # noqa: ANN401, ASYNC109  a coroutine, and the caller's option
         previous = self._last, self._watch
         self._last, self._watch, self._running = run, run.watch or self._watch, True
+        deferred = self._deferred
+        if deferred is not None:
+            deferred.begin(run.run_id)
+        ended: str | None = "failed"
         try:
-            async with asyncio.timeout(timeout):
-                outcome: FlowOutcome = await going
+            run.timeout = timeout
+            outcome: FlowOutcome = await going
+            output = self.flow.output_of(outcome.value, run.state) if outcome.status == "done" else None
+            ended = outcome.status
         except ResumeError:
             self._last, self._watch = previous
+            ended = None
             raise
         except Exception as error:
             self._checkpoint = None
-            _explain(error, FlowSnapshot(run.journal, self._recorders))
+            _explain(error, FlowSnapshot(run.journal, self.recorders, deferred))
             raise
         finally:
-            self._running = False
+            if self._run_log is not None:
+                self._run_log.close(ended)
+            try:
+                if deferred is not None:
+                    await deferred.finish()
+            finally:
+                self._running = False
         self._checkpoint = outcome.checkpoint
         return FlowResult(
             status=outcome.status,
             value=outcome.value,
+            output=output,
             state=run.state,
             run_id=run.run_id,
             checkpoint=outcome.checkpoint,
             reason=outcome.reason,
             journal=run.journal,
-            _recorders=self._recorders,
+            _recorders=self.recorders,
+            _observers=deferred,
+            _narrated=self._narrative,
         )
 
     def _refuse_while_running(self) -> None:
@@ -334,7 +402,7 @@ def _is_same(given: PauseCheckpoint, own: PauseCheckpoint) -> bool:
 
 
 def _explain(error: Exception, snapshot: FlowSnapshot) -> None:
-    with contextlib.suppress(AttributeError):  # an exception may take no attributes
+    with contextlib.suppress(Exception):  # an exception may take no attributes
         error.footprint = snapshot  # type: ignore[attr-defined]  an extra for whoever catches it (21.5)
 
 

@@ -12,6 +12,8 @@ from agentfootprint.flow.errors import SubflowMappingError
 from agentfootprint.flow.plan.node import Node
 from agentfootprint.flow.stage.commit import Staged, TransactionBuffer, bundle_of_ops, same_value
 from agentfootprint.flow.stage.home import Home
+from agentfootprint.flow.stage.noticed import Noticed
+from agentfootprint.flow.watch.failure import name_of
 from agentfootprint.trace import (
     ABSENT,
     PATH_DELIMITER,
@@ -22,9 +24,11 @@ from agentfootprint.trace import (
     MappedRow,
     Op,
     Value,
+    ValueRefusedError,
     apply_smart_merge,
     as_list,
     as_object,
+    fits_by_field,
     freeze,
     seed_of,
 )
@@ -32,25 +36,28 @@ from agentfootprint.trace import (
 __all__ = ["map_in", "map_out"]
 
 
-def map_in(home: Home, node: Node, execution: Execution) -> dict[str, Value]:
-    """The state a mount begins with.
+def map_in(home: Home, node: Node, execution: Execution) -> tuple[dict[str, Value], tuple[str, ...]]:
+    """The state a mount begins with, and the keys that a map written as a function looked at.
 
     Raises:
         SubflowMappingError: Its input map raised, or gave something else than a mapping of JSON values.
     """
     state = home.state
     if node.in_pairs is not None and "runs" not in state:
-        return {target: state[source] for target, source in node.in_pairs if source in state}
+        return {target: state[source] for target, source in node.in_pairs if source in state}, ()
     if node.in_fn is None:
-        return seed_of(execution, state)
+        return seed_of(execution, state), ()
+    parent = Noticed(home.share())
     try:
-        mapped = freeze(node.in_fn(FrozenDict(home.share())))
+        mapped = freeze(node.in_fn(parent))
+    except ValueRefusedError as refused:
+        raise SubflowMappingError(node.info.id, "input", f"it gave what can't be kept: {refused.problem}") from refused
     except Exception as error:  # the map is the user's code
-        raise SubflowMappingError(node.info.id, "input", f"it raised {type(error).__name__}.") from error
+        raise SubflowMappingError(node.info.id, "input", f"it raised {name_of(error)}.") from error
     fields = _mapping(node, "input", mapped)
     if node.info.array_merge == "replace-all":
-        return dict(fields)
-    return {key: value for key, value in fields.items() if not _is_empty_object(value)}
+        return dict(fields), parent.keys_read
+    return {key: value for key, value in fields.items() if not _is_empty_object(value)}, parent.keys_read
 
 
 def map_out(home: Home, inner: Home, node: Node, target: Execution, mount: Execution, value: Value) -> MappedRow:
@@ -74,20 +81,23 @@ def map_out(home: Home, inner: Home, node: Node, target: Execution, mount: Execu
     if node.out_pairs is not None and dials.provenance == "off":
         return _replaced(home, node.out_pairs, inner.state, target, mount)
     info = node.info
+    reads: tuple[str, ...] | None = None
+    outer: tuple[str, ...] = ()
     if info.out_map is not None:
         state = inner.state
         mapped: Mapping[str, Value] = {key: state[source] for key, source in info.out_map if source in state}
     else:
-        mapped = _asked(home, inner, node, value)
+        mapped, reads, outer = _asked(home, inner, node, value)
     if info.array_merge == "replace-all" and dials.provenance == "off":
-        return _replaced(home, tuple((key, key) for key in mapped), mapped, target, mount)
+        row = _replaced(home, tuple((key, key) for key in mapped), mapped, target, mount)
+        return MappedRow(row.execution, row.mount, row.writes, row.ops, reads, outer)
     ops = _merged(home, mapped, info.array_merge, dials)
     after = apply_smart_merge(FrozenDict(home.state), bundle_of_ops(ops))  # pyright: ignore[reportArgumentType]  a bundle in either form
     roots = dict.fromkeys(op.path.partition(PATH_DELIMITER)[0] for op in ops)
     writes = {key: after.get(key, ABSENT) for key in roots}
     if writes:
         home.apply(writes)
-    return MappedRow(target, mount, writes, ops)
+    return MappedRow(target, mount, writes, ops, reads, outer)
 
 
 def _replaced(
@@ -110,15 +120,20 @@ def _replaced(
     return MappedRow(target, mount, writes, None)
 
 
-def _asked(home: Home, inner: Home, node: Node, value: Value) -> Mapping[str, Value]:
+def _asked(
+    home: Home, inner: Home, node: Node, value: Value
+) -> tuple[Mapping[str, Value], tuple[str, ...] | None, tuple[str, ...]]:
+    """What an output map gives, and the keys of the mount's and of the parent's state that it looked at."""
     if node.out_fn is None:
-        return {}
-    given = FrozenDict(inner.share()) if value is None else value
+        return {}, None, ()
+    state, parent = Noticed(inner.share()), Noticed(home.share())
     try:
-        mapped = freeze(node.out_fn(given, FrozenDict(home.share())))
+        mapped = freeze(node.out_fn(state if value is None else value, parent))
+    except ValueRefusedError as refused:
+        raise SubflowMappingError(node.info.id, "output", f"it gave what can't be kept: {refused.problem}") from refused
     except Exception as error:  # the map is the user's code
-        raise SubflowMappingError(node.info.id, "output", f"it raised {type(error).__name__}.") from error
-    return _mapping(node, "output", mapped)
+        raise SubflowMappingError(node.info.id, "output", f"it raised {name_of(error)}.") from error
+    return _mapping(node, "output", mapped), state.keys_read if value is None else None, parent.keys_read
 
 
 def _mapping(node: Node, side: str, mapped: Value) -> Mapping[str, Value]:
@@ -127,6 +142,8 @@ def _mapping(node: Node, side: str, mapped: Value) -> Mapping[str, Value]:
     fields = as_object(mapped)
     if fields is None:
         raise SubflowMappingError(node.info.id, side, f"it gave a {type(mapped).__name__}, not a mapping.")
+    if any(PATH_DELIMITER in key for key in fields):
+        raise SubflowMappingError(node.info.id, side, "a key of it holds U+001F, which separates the keys of a path.")
     return fields
 
 
@@ -136,7 +153,7 @@ def _merged(home: Home, mapped: Mapping[str, Value], array_merge: str, dials: Di
     reads = () if dials.provenance != "off" else None
     for key, value in mapped.items():
         fields = as_object(value)
-        if array_merge == "replace-all" and not fields:
+        if array_merge == "replace-all" and not (fields and fits_by_field(buffer.value((key,)), fields)):
             buffer.stage(Staged("set", (key,), value, reads))
         elif fields is not None:
             before = as_object(buffer.value((key,))) or {}
@@ -144,9 +161,15 @@ def _merged(home: Home, mapped: Mapping[str, Value], array_merge: str, dials: Di
                 for name in before:
                     if name not in fields:
                         buffer.stage(Staged("delete", (key, name), ABSENT, reads))
-            for name, item in fields.items():
-                new = item if array_merge == "replace-all" else _met(before.get(name), item)
-                buffer.stage(Staged("set", (key, name), new, reads))
+            new = {
+                name: item if array_merge == "replace-all" else _met(before.get(name), item)
+                for name, item in fields.items()
+            }
+            if any(PATH_DELIMITER in name for name in new):  # no paths can be made of them
+                buffer.stage(Staged("set", (key,), FrozenDict({**before, **new}), reads))
+                continue
+            for name, item in new.items():
+                buffer.stage(Staged("set", (key, name), item, reads))
         elif array_merge == "concat":
             buffer.stage(Staged("set", (key,), _joined(buffer.value((key,)), value), reads))
         else:

@@ -9,9 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from agentfootprint.flow.retry import RetryPolicy
+
 __all__ = [
     "Branch",
+    "Continue",
     "Decider",
+    "ForEach",
     "Fork",
     "LoopTo",
     "MapSpec",
@@ -40,6 +44,8 @@ class _Named:
     """Display name; the id in title case when not given."""
     description: str | None = None
     """First line of the function's docstring when not given."""
+    icon: str | None = None
+    """A hint for viewers, passed on as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,12 @@ class Stage(_Named):
     """Makes it a streaming stage: the id its tokens are sent under; `""` for its name."""
     loop_to: str | None = None
     """For a branch of a decider: the earlier stage it goes back to."""
+    thread: bool = False
+    """Whether the function, a plain one, runs in a worker thread; what it writes stays staged (FLOW-PY-15)."""
+    retry: RetryPolicy | None = None
+    """When it runs again after it raised; never by default."""
+    converge_at: str | None = None
+    """For a branch: the later stage that the drawing joins it to; runs go on as ever (FLOW-BLD-26)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +75,17 @@ class Pausable(_Named):
     resume: StageFunction
     """Called with the answer as one more argument when the run goes on."""
     raw: bool = False
+    retry: RetryPolicy | None = None
     loop_to: str | None = None
+    converge_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Subflow(_Named):
     """A mount: another chart, run over a state of its own."""
 
-    chart: PartList
+    chart: PartList | Callable[[], PartList]
+    """The chart; or with `lazy` a function that makes it."""
     input: MapSpec = None
     """`{subflow key: parent key}`: what the mount begins with, and its `args`."""
     output: MapSpec = None
@@ -83,7 +98,10 @@ class Subflow(_Named):
     """Whether stages inside may write the keys that were mapped in."""
     on_output_error: Literal["raise", "record"] = "raise"
     """Whether a failing output map ends the run (FLOW-EXE-27)."""
+    lazy: bool = False
+    """Whether the chart is made when a run first comes here, once a run (FLOW-EXE-31)."""
     loop_to: str | None = None
+    converge_at: str | None = None
 
 
 Branch: TypeAlias = "Stage | Pausable | Subflow"
@@ -100,6 +118,7 @@ class Decider(_Named):
     default_node: str | None = None
     """As `default`, through a copy of that branch with the id `default` (FLOW-BLD-21)."""
     raw: bool = False
+    retry: RetryPolicy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +129,45 @@ class Selector(_Named):
     branches: Sequence[Branch]
     fail_fast: bool = False
     raw: bool = False
+    retry: RetryPolicy | None = None
+    max_concurrency: int | None = None
+    """How many branches may be on their way at once; all by default."""
+    timeout: float | None = None
+    """Seconds each branch may take; one that takes longer has failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fork:
     """Children that all run side by side after the stage before this part, before what follows it."""
 
-    children: Sequence[Stage | Subflow]
+    children: Sequence[Branch]
     fail_fast: bool = False
+    max_concurrency: int | None = None
+    """As for a `Selector`."""
+    timeout: float | None = None
+    """As for a `Selector`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForEach(_Named):
+    """A stage that runs one chart for each item of a list, side by side, and keeps what they came to (FLOW-EXE-45)."""
+
+    branch: Callable[[Any, int], PartList]
+    """`branch(item, index)` makes the chart of an item; asked anew on every visit. Its id is the default of `id`."""
+    items: StageFunction
+    """`items(state)` or `items(state, ctx)` gives the list; nothing is an empty one."""
+    max_branches: int | None = None
+    """How many items may run; those beyond it do not. There is no default: say what is too many."""
+    into: str = ""
+    """Key that gets the list of results, in the order of the items; null where a branch failed."""
+    errors_into: str | None = None
+    """Key that gets the list of failures, each with its `index`; they are not written by default."""
+    fail_fast: bool = False
+    max_concurrency: int | None = None
+    """As for a `Selector`."""
+    timeout: float | None = None
+    """As for a `Selector`."""
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +177,30 @@ class LoopTo:
     id: str
 
 
-Part: TypeAlias = Stage | Pausable | Subflow | Decider | Selector | Fork | LoopTo
+class Continue:
+    """What a stage may return to go on with other parts for this visit, instead of with what follows it (FLOW-EXE-50).
+
+    The chart is not changed: the parts belong to this run. When they have ended, the chart has, too; a last `LoopTo`
+    goes on with a stage of the chart instead, an earlier or a later one. `Continue(LoopTo("id"))` just goes there.
+
+    Args:
+        parts: In order.
+        state: The type they see the state through.
+
+    Example:
+        >>> def triage(s):
+        ...     if s.urgent:
+        ...         return Continue(Stage(page_somebody), LoopTo("close"))
+    """
+
+    __slots__ = ("parts", "state")
+
+    def __init__(self, *parts: Part, state: type[Any] | None = None) -> None:
+        self.parts = parts
+        self.state = state
+
+
+Part: TypeAlias = Stage | Pausable | Subflow | Decider | Selector | Fork | ForEach | LoopTo
 
 
 class PartList:

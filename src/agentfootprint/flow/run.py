@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from agentfootprint.flow.errors import FlowLimitError, InputValidationError, ResumeError
+from agentfootprint.flow.again.points import MountFrame
+from agentfootprint.flow.errors import FlowLimitError, FlowTimeoutError, InputValidationError, ResumeError
 from agentfootprint.flow.mounting import Entering, words_of
 from agentfootprint.flow.pause import PauseCheckpoint, PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, SELECTOR, Node, Plan
+from agentfootprint.flow.reentry import way_back
 from agentfootprint.flow.run_id import new_run_id
+from agentfootprint.flow.stage.current import CURRENT
 from agentfootprint.flow.stage.handle import EMPTY, NOTHING
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.walk import Walker
+from agentfootprint.flow.watch.failure import name_of
 from agentfootprint.flow.watch.recorder import Watch, now_ms
 from agentfootprint.trace import (
     ENTRY,
@@ -31,7 +37,10 @@ from agentfootprint.trace import (
     freeze,
 )
 
-__all__ = ["FlowOutcome", "FlowRun", "object_given"]
+if TYPE_CHECKING:
+    from agentfootprint.flow.redaction import RedactionPolicy
+
+__all__ = ["FlowOutcome", "FlowRun", "object_given", "ready"]
 
 Given: TypeAlias = "Mapping[str, Any] | FrozenDict | None"
 """What a caller may give a run: an object, frozen already or not."""
@@ -108,6 +117,20 @@ class FlowRun(Walker):
         self.top = Home(self, -1, dict(base.data), NOTHING, EMPTY)
         self._args = NOTHING
         self._started = False
+        self.timeout: float | None = None
+        """Seconds it may take."""
+
+    def redact(self, policy: RedactionPolicy | None) -> None:
+        """Hide what a policy names in all that is recorded and told; call it before the start.
+
+        Args:
+            policy: The policy; None to go on with what the journal's veil hides.
+        """
+        if self.journal.veil is None and policy is not None:
+            from agentfootprint.trace import cover
+
+            cover(self.journal, policy)
+        self.native = self.native and self.journal.veil is None
 
     @property
     def state(self) -> FrozenDict:
@@ -129,6 +152,8 @@ class FlowRun(Walker):
         """
         given = object_given("input", args)
         self._once(given)
+        if self.journal.veil is not None:
+            self.journal.veil.saw(self.top.state)
         if self.teller is not None:
             self.teller.run_started(given)
         return await self._driven(self.walk(self.top, self.plan.root, None, ENTRY))
@@ -149,17 +174,17 @@ class FlowRun(Walker):
         """
         if not isinstance(checkpoint, PauseCheckpoint):
             checkpoint = PauseCheckpoint.from_wire(checkpoint)
-        path = self._path_to(checkpoint)
+        levels = way_back(self.plan, checkpoint, self.growth.named)
+        answer = answered(checkpoint, answer)
         self._once(NOTHING if checkpoint.run_input is None else checkpoint.run_input)
-        above = self._restored(checkpoint, path)
-        leaf, has_input = path[-1], answer is not None
+        above = self._restored(checkpoint, levels[0].node)
+        leaf, has_input = levels[-1].node, answer is not None
         if self.teller is not None:
             self.teller.resumed(leaf, self.count, has_input=has_input)
             self.teller.run_started(None)
         self.journal.append(ResumedRow(above, self.journal.now(), leaf.info.number, has_input))
-        after = self.plan.by_id.get(checkpoint.continuation_stage_id or "")
-        first, entering = path[0], Entering(path, answer, checkpoint, after)
-        return await self._driven(self.walk(self.top, first, above, RESUME, entering))
+        entering = Entering(levels, checkpoint.point, answer)
+        return await self._driven(self.went_on(self.top, above, RESUME, entering))
 
     def _once(self, args: FrozenDict) -> None:
         if self._started:
@@ -169,76 +194,91 @@ class FlowRun(Walker):
         self.top.args = args
         self.top.locked = args.data
 
-    def _path_to(self, checkpoint: PauseCheckpoint) -> list[Node]:
-        """The mounts on the way to the paused stage, and that stage."""
-        node = self.plan.by_id.get(checkpoint.paused_stage_id)
-        if node is None or node.resume is None:
-            why = "does not exist in this chart" if node is None else "is no pausable stage"
-            raise ResumeError(
-                f"The paused stage {checkpoint.paused_stage_id!r} {why}.",
-                fix="Resume with the chart that was paused, built the same way.",
-            )
-        path = [node]
-        while path[0].mount is not None:
-            path.insert(0, path[0].mount)
-        return path
-
-    def _restored(self, checkpoint: PauseCheckpoint, path: list[Node]) -> Execution | None:
+    def _restored(self, checkpoint: PauseCheckpoint, first: Node) -> Execution | None:
         """Take state and counters from the checkpoint; gives the paused execution when it is on record here."""
         journal = self.journal
         above: Execution | None = None
-        if journal.rows:
+        if len(journal.run_ids) > 1:
             known = journal.executions().values()
-            last = max((step.index for step in known if step.info.id == path[0].info.id), default=-1)
+            last = max((step.index for step in known if step.info.id == first.info.id), default=-1)
             above = journal.execution(last)
         else:
             journal.first_index = checkpoint.execution_count
             journal.base_state = dict(checkpoint.state.data)
+            if checkpoint.redacted_keys:
+                from agentfootprint.trace import cover
+
+                cover(journal, None if journal.veil is None else journal.veil.policy, checkpoint.redacted_keys)
+                self.native = False
         self.top.state = dict(checkpoint.state.data)
         self.count = checkpoint.execution_count
+        self.growth.earlier = dict(checkpoint.visit_counts.items())
         for number, info in enumerate(journal.stages):
             self.visits[number] = checkpoint.visit_counts.get(info.id, 0)
         return above
 
     async def _driven(self, walk: Coroutine[Any, Any, tuple[Any, BrokeRow | None]]) -> FlowOutcome:
         """Run a walk to its end, and close the run whatever the end is."""
+        around = CURRENT.get()
         try:
-            value, broke = await walk
+            value, broke = await (walk if self.timeout is None else self._timed(walk, self.timeout))
         except PauseSignal as signal:
             return FlowOutcome("paused", checkpoint=self._checkpoint(signal))
         except BaseException as error:
             journal = self.journal
-            journal.append(FailedRow(None, journal.now(), "run", type(error).__name__, words_of(error)))
+            journal.append(FailedRow(None, journal.now(), "run", name_of(error), words_of(error, journal)))
             if self.teller is not None:
                 self.teller.run_failed(error)
             raise
         finally:
             self.top.run = _ENDED  # so that a finished run is in no cycle
+            CURRENT.set(around)  # a stage may run another chart
         if self.teller is not None:
             self.teller.run_ended(value)
         if broke is None:
             return FlowOutcome("done", value)
         return FlowOutcome("broken", value, reason=broke.reason)
 
+    async def _timed(self, walk: Coroutine[Any, Any, Any], seconds: float) -> Any:  # noqa: ANN401  what the walk gives
+        limit = asyncio.timeout(seconds)
+        self.deadline = time.monotonic() + seconds
+        try:
+            async with limit:
+                return await walk
+        except TimeoutError as error:
+            if not limit.expired():
+                raise  # a stage's own
+            raise FlowTimeoutError(self.plan.name, seconds) from error
+
     def _checkpoint(self, signal: PauseSignal) -> PauseCheckpoint:
         info = signal.execution.info
-        invoker = _dispatcher_of(self.plan.nodes[info.number])
+        invoker = _dispatcher_of(self.growth.node(info.number))
         follow = None if invoker is None else invoker.next or invoker.loop
         counted = zip(self.journal.stages, self.visits, strict=True)
+        earlier = dict(self.growth.earlier.items())  # of stages that only the part before a resume had
+        frames = tuple(reversed(signal.frames))
+        mounts = [frame for frame in frames if isinstance(frame, MountFrame)]
         return PauseCheckpoint(
             state=self.state,
             paused_stage_id=info.id,
-            subflow_path=tuple(name for name, _ in reversed(signal.states)),
+            subflow_path=tuple(frame.id for frame in mounts),
             pause_data=signal.data,
-            subflow_states=FrozenDict(dict(reversed(signal.states))),
+            subflow_states=FrozenDict({frame.id: frame.state for frame in mounts}),
             execution_count=self.count,
-            visit_counts=FrozenDict({stage.id: count for stage, count in counted if count}),
+            visit_counts=FrozenDict(earlier | {stage.id: count for stage, count in counted if count}),
             invoker_stage_id=None if invoker is None else invoker.info.id,
             continuation_stage_id=None if follow is None else follow.info.id,
+            paused_by=signal.by,
             paused_at=now_ms(),
             run_input=self._args or None,
+            interrupt_answers=signal.answers,
+            resume_input=signal.half,
+            frames=frames,
+            stages=self.plan.stages,
             journal=self.journal,
             row_count=len(self.journal.rows),
+            sensitive=self.journal.veil is not None,
+            redacted_keys=() if self.journal.veil is None else self.journal.veil.in_force(),
         )
 
 
@@ -249,6 +289,36 @@ def _dispatcher_of(node: Node | None) -> Node | None:
             return node.owner
         node = node.mount
     return None
+
+
+def ready(plan: Plan, checkpoint: PauseCheckpoint, answer: Value) -> None:
+    """Refuse what can't be resumed while nothing has begun; a lazy mount is looked into by the run itself.
+
+    Raises:
+        ResumeError: The chart is not the one that paused, or has no such stage.
+        CheckpointError: What the checkpoint says does not fit the chart.
+        InputValidationError: The answer can't be recorded.
+    """
+    answered(checkpoint, answer)
+    refusal = checkpoint.refusal(plan.stages, plan.name)
+    if refusal is not None:
+        raise refusal
+    if not any(node.lazy for node in plan.nodes):
+        way_back(plan, checkpoint, plan.by_id.get)
+
+
+def answered(checkpoint: PauseCheckpoint, answer: Value) -> Value:
+    """The answer; to a question in the middle of a stage unchangeable, as it is kept until the stage has ended.
+
+    Raises:
+        InputValidationError: It can't be recorded.
+    """
+    if checkpoint.paused_by is None:
+        return answer
+    try:
+        return freeze(answer)
+    except ValueRefusedError as refused:
+        raise InputValidationError(f"The answer can't be recorded: {refused.problem}", fix=refused.fix) from refused
 
 
 def object_given(what: str, value: Given) -> FrozenDict:

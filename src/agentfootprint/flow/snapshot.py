@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
+from agentfootprint.flow.redaction import report_of
+from agentfootprint.flow.watch.failure import name_of
+from agentfootprint.flow.watch.recorder import id_of
 from agentfootprint.trace import (
     CommitBundle,
     FrozenDict,
     Journal,
     JsonObject,
+    Record,
     project_commit_log,
     project_snapshot,
     project_state,
@@ -19,7 +23,15 @@ from agentfootprint.trace import (
     thaw,
 )
 
-__all__ = ["FlowSnapshot"]
+__all__ = ["FlowSnapshot", "HasObserverStats"]
+
+
+class HasObserverStats(Protocol):
+    """What can say how deferred observers are doing."""
+
+    def stats(self) -> Record:
+        """How they are doing now."""
+        ...
 
 
 class FlowSnapshot:
@@ -28,12 +40,23 @@ class FlowSnapshot:
     Args:
         journal: The run's rows; the snapshot looks at those there are now.
         recorders: Observers whose `to_snapshot()` belongs to it.
+        observers: The deferred ones, when there are any: how they are doing belongs to it too.
+        redact: Whether its state is the redacted mirror. Log, tree and mounts are redacted in any case.
     """
 
-    def __init__(self, journal: Journal, recorders: Iterable[object] = ()) -> None:
-        self._live = journal
+    def __init__(
+        self,
+        journal: Journal,
+        recorders: Iterable[object] = (),
+        observers: HasObserverStats | None = None,
+        *,
+        redact: bool = False,
+    ) -> None:
+        self._live = journal.shown() if redact else journal
+        self._report = report_of(journal.veil.policy, journal.veil) if redact and journal.veil is not None else None
         self._end = len(journal.rows)
         self._recorders = tuple(recorders)
+        self._observers = observers
         self.run_id = journal.run_id
         """Id of the run or resume that produced it."""
 
@@ -43,7 +66,7 @@ class FlowSnapshot:
 
     @cached_property
     def shared_state(self) -> FrozenDict:
-        """Committed state of the top."""
+        """Committed state of the top: the real values, or those of the mirror."""
         return FrozenDict(project_state(self._journal))
 
     @cached_property
@@ -64,20 +87,37 @@ class FlowSnapshot:
     @cached_property
     def recorders(self) -> list[dict[str, Any]]:
         """What the observers have to show: `{id, name, data, ...}` of each that can be asked."""
-        out: list[dict[str, Any]] = []
+        out: dict[str, dict[str, Any]] = {}
         for recorder in self._recorders:
             ask = getattr(recorder, "to_snapshot", None)
             if callable(ask):
-                shown = cast("dict[str, Any]", ask())
-                out.append({"id": str(getattr(recorder, "id", type(recorder).__name__)), **shown})
-        return out
+                out.setdefault(id_of(recorder), {"id": id_of(recorder), **_asked(recorder, ask)})
+        return list(out.values())
+
+    @cached_property
+    def observer_stats(self) -> Record | None:
+        """How the deferred observers are doing; None without any (FLOW-OBS-10)."""
+        return None if self._observers is None else self._observers.stats()
 
     def to_wire(self) -> dict[str, Any]:
         """The snapshot as plain JSON that the caller owns (2.3)."""
         wire = project_snapshot(self._journal)
-        if self.recorders:
-            wire["recorders"] = [thaw(entry) for entry in self.recorders]
+        shown = [thaw(entry) for entry in self.recorders]
+        if self._report is not None:  # so that a reader takes a placeholder for what it is (NEW-105)
+            shown.append({"id": "agentfootprint.redaction", "name": "Redaction", "data": self._report})
+        if shown:
+            wire["recorders"] = shown
+        if self.observer_stats is not None:
+            wire["observerStats"] = thaw(self.observer_stats)
         return wire
 
     def __repr__(self) -> str:
         return f"FlowSnapshot(run_id={self.run_id!r}, rows={self._end})"
+
+
+def _asked(recorder: object, ask: Callable[[], object]) -> dict[str, Any]:
+    """What an observer has to show; one that can't say it is in the snapshot with its error's name."""
+    try:
+        return dict(cast("dict[str, Any]", ask()))
+    except Exception as raised:  # noqa: BLE001  the observer's bug, not the run's
+        return {"name": type(recorder).__name__, "data": None, "meta": {"error": name_of(raised)}}

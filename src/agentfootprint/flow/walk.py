@@ -12,14 +12,17 @@ from time import perf_counter_ns
 from types import CoroutineType
 from typing import Any, Final, cast
 
-from agentfootprint.flow.branching import Branching
 from agentfootprint.flow.errors import CheckpointError, FlowLimitError
-from agentfootprint.flow.mounting import Entering, words_of
+from agentfootprint.flow.mounting import Entering, shown_question, words_of
+from agentfootprint.flow.parts import Continue
 from agentfootprint.flow.pause import PauseSignal
-from agentfootprint.flow.plan.node import DECIDER, MOUNT, PAUSABLE, SELECTOR, STREAMING, Node
-from agentfootprint.flow.stage.handle import EMPTY, Handle
+from agentfootprint.flow.plan.node import DECIDER, FOREACH, MOUNT, PAUSABLE, SELECTOR, STREAMING, Node
+from agentfootprint.flow.recovering import Recovering
+from agentfootprint.flow.stage.asking import may_ask, question_of
+from agentfootprint.flow.stage.handle import CLOSED, EMPTY, Handle
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.stage.traced import TracedHandle
+from agentfootprint.flow.watch.failure import is_a, issues_of, name_of, noted
 from agentfootprint.trace import (
     CHILD,
     ENTRY,
@@ -29,8 +32,6 @@ from agentfootprint.trace import (
     FailedRow,
     PausedRow,
     Value,
-    ValueRefusedError,
-    freeze,
 )
 
 __all__ = ["Walker"]
@@ -39,7 +40,7 @@ _SLICE_NS: Final = 1_000_000
 """How long a run may keep the event loop to itself (DEC-23)."""
 
 
-class Walker(Branching):
+class Walker(Recovering):
     """The moving part of a run."""
 
     async def walk(  # noqa: C901, PLR0912, PLR0915  the hot path: one loop, read as a whole
@@ -69,11 +70,17 @@ class Walker(Branching):
             tail: Node | None = None
             step: Any
             if code == MOUNT:
+                if node.lazy is not None:
+                    node = self._opened(node, index, parent, link, mount)
+                    info = node.info
                 step = Execution(info, index, parent, link, mount, now - t0, (), EMPTY)
                 append(step)
                 inner, first = self._entered(home, node, step, entering)
                 try:
-                    value, broke = await self.walk(inner, first, step, ENTRY, entering)
+                    if entering is None:
+                        value, broke = await self.walk(inner, first, step, ENTRY)
+                    else:
+                        value, broke = await self.went_on(inner, step, ENTRY, entering)
                 except BaseException as error:
                     self._unwound(node, step, inner, error)
                     raise
@@ -85,22 +92,27 @@ class Walker(Branching):
                         info, index, parent, link, mount, now - t0, (), EMPTY, None, (), None, home.state, {}, {}, home
                     )
                 else:
+                    said: list[Any] | None = [] if self.narrated else None
                     step = TracedHandle(
-                        info, index, parent, link, mount, now - t0, (), EMPTY, None, (), None, None, {}, {}, home
+                        info, index, parent, link, mount, now - t0, (), EMPTY, None, (), None, None, {}, {}, home, said
                     )
                 append(step)
                 try:
                     if teller is not None or code == STREAMING:
                         self._begun(step)
-                    value = node.call(step) if entering is None else node.resume(step, entering.answer)  # pyright: ignore[reportOptionalCall]  asked at the door
+                    value = node.call(step) if entering is None else entering.begin(node, step)
                     if value is not None:
                         kind = cast("type[object]", type(value))
                         if kind is CoroutineType or hasattr(kind, "__await__"):
                             value = await value
+                        if type(value) is Continue and code < DECIDER:
+                            tail, value = self.continued(node, step, value), None
                 except BaseException as error:
-                    self._failed(step, node, error)
-                    raise
-                asks = code == PAUSABLE and value is not None and entering is None
+                    if node.retry is None and not may_ask(error):
+                        self._failed(step, node, error)
+                        raise
+                    step, value = await self._recovered(step, node, error, entering)
+                asks = code == PAUSABLE and value is not None and (entering is None or entering.first_half)
                 if asks or teller is not None or code == STREAMING:
                     value = self._ended(step, node, value, asks=asks)
                 step.close(interned)
@@ -123,7 +135,7 @@ class Walker(Branching):
                 elif code == SELECTOR:
                     value = await self._selected(home, node, step, value)
                 else:
-                    if teller is not None:
+                    if teller is not None and code != FOREACH:
                         teller.executed(step, "linear")
                     if node.fork:
                         value = await self._fanned(home, node, node.fork, step, info.name)
@@ -131,11 +143,11 @@ class Walker(Branching):
                 return value, broke
             above = step
             if tail is not None:
-                node, link = tail, CHILD
+                node, link = tail, CHILD if code == DECIDER else self._onward(home, step, tail)
             else:
+                if entering is not None and node.next is None and node.loop is None:
+                    node = _dispatching(node, entering)
                 follow = node.next
-                if entering is not None and follow is None and node.loop is None:
-                    follow = _after_branch(node, entering)
                 if follow is not None:
                     if teller is not None and code < SELECTOR:
                         teller.moved(step, follow)
@@ -171,39 +183,38 @@ class Walker(Branching):
         if not asks:
             return value
         try:
-            value = freeze(value)
-        except ValueRefusedError as refused:
-            error = CheckpointError(
-                "pauseData",
-                f"Stage {step.info.id!r} paused with data that can't be recorded: {refused.problem}",
-                fix="Pause with a JSON value.",
-            )
+            value = question_of(step, value)
+        except CheckpointError as error:
             self._failed(step, node, error)
-            raise error from refused
+            raise
         if self.teller is not None:
             self.teller.asked(step, value)
         return value
 
     def _pause(self, step: Handle, data: Value) -> None:
-        self.journal.append(PausedRow(step, self.journal.now(), data))
+        self.journal.append(PausedRow(step, self.journal.now(), shown_question(self.journal, step, data)))
         if self.teller is not None:
             self.teller.paused(step, data)
         raise PauseSignal(step, data)
 
     def _failed(self, step: Handle, node: Node, error: BaseException) -> None:
         """A stage function raised: commit what it staged, and say so (FLOW-EXE-12)."""
+        if step.home is CLOSED:
+            return  # a for-each, which closes itself when a branch fails
         journal = self.journal
+        self.tokens.pop(step.index, None)
         step.home.stops.pop(step.index, None)
         step.close(self.interned)
         journal.append(step)
         where = "decider" if node.code == DECIDER else "selector" if node.code == SELECTOR else "stage"
-        journal.append(FailedRow(step, journal.now(), where, type(error).__name__, words_of(error)))
+        issues = issues_of(error) if journal.veil is None or not journal.veil.keeps_secrets else ()
+        journal.append(FailedRow(step, journal.now(), where, name_of(error), words_of(error, journal), issues))
         if self.teller is not None:
             self.teller.committed(step)
-        if isinstance(error, Exception):  # a cancelled stage commits, but has not failed
+        if is_a(error, Exception):  # a cancelled stage commits, but has not failed
             if self.teller is not None:
                 self.teller.failed(step, error)
-            error.add_note(f"Raised in stage {step.runtime_stage_id}; the run's journal holds what it had read.")
+            noted(error, f"Raised in stage {step.runtime_stage_id}; the run's journal holds what it had read.")
 
     def _stopped(self, home: Home, step: Handle) -> BrokeRow | None:
         if step.index not in home.stops:
@@ -211,6 +222,15 @@ class Walker(Branching):
         row = BrokeRow(step, home.stops.pop(step.index))
         self.journal.append(row)
         return row
+
+    def _onward(self, home: Home, step: Execution, target: Node) -> int:
+        """How control comes to what a stage goes on with of its own accord."""
+        if step.index in self.growth.jumps:
+            self.growth.jumps.discard(step.index)
+            return self._looped(home, step, target)
+        if self.teller is not None:
+            self.teller.moved(step, target)
+        return NEXT
 
     def _looped(self, home: Home, step: Execution, target: Node) -> int:
         """Count a loop edge; gives its number."""
@@ -229,10 +249,6 @@ class Walker(Branching):
         return count
 
 
-def _after_branch(node: Node, entering: Entering) -> Node | None:
-    """What follows the decider or selector whose branch was resumed (FLOW-PAU-5)."""
-    if node.owner is None:
-        return None
-    if len(entering.path) == 1 and entering.path[0] is node and entering.continuation is not None:
-        return entering.continuation
-    return node.owner.next or node.owner.loop
+def _dispatching(node: Node, entering: Entering) -> Node:
+    """The node whose ways on count after one that a resume came to: the decider whose branch it is (FLOW-PAU-5)."""
+    return node if node.owner is None or node.info.id in entering.forked else node.owner

@@ -1,4 +1,4 @@
-"""What tests of agents may use: a strict vendor on the loopback that can misbehave on order."""
+"""What tests of agents and charts may use: a strict vendor on the loopback, and a check of the order of events."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentfootprint.testing.anthropic_wire import AnthropicWire as AnthropicWire
+    from agentfootprint.testing.event_order import EventOrderChecker as EventOrderChecker
+    from agentfootprint.testing.event_order import EventOrderError as EventOrderError
+    from agentfootprint.testing.event_order import OrderViolation as OrderViolation
     from agentfootprint.testing.ollama_wire import OllamaWire as OllamaWire
     from agentfootprint.testing.openai_wire import OpenAIWire as OpenAIWire
     from agentfootprint.testing.script import Call as Call
@@ -24,11 +27,14 @@ else:
         {
             "AnthropicWire": "agentfootprint.testing.anthropic_wire",
             "Call": "agentfootprint.testing.script",
+            "EventOrderChecker": "agentfootprint.testing.event_order",
+            "EventOrderError": "agentfootprint.testing.event_order",
             "Failure": "agentfootprint.testing.script",
             "FakeVendor": "agentfootprint.testing.server",
             "Manner": "agentfootprint.testing.script",
             "OllamaWire": "agentfootprint.testing.ollama_wire",
             "OpenAIWire": "agentfootprint.testing.openai_wire",
+            "OrderViolation": "agentfootprint.testing.event_order",
             "Received": "agentfootprint.testing.script",
             "Refusal": "agentfootprint.testing.script",
             "Reply": "agentfootprint.testing.script",

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from agentfootprint.trace.bundle import as_object as as_object
     from agentfootprint.trace.bundle import dig as dig
     from agentfootprint.trace.bundle import payload_of as payload_of
+    from agentfootprint.trace.crossing.asking import RunQuestions as RunQuestions
+    from agentfootprint.trace.crossing.subtree import list_subflow_paths as list_subflow_paths
+    from agentfootprint.trace.crossing.subtree import subtree_snapshot as subtree_snapshot
+    from agentfootprint.trace.errors import DamagedRunLogError as DamagedRunLogError
     from agentfootprint.trace.errors import FilterListTooLongError as FilterListTooLongError
     from agentfootprint.trace.errors import InvalidIdError as InvalidIdError
     from agentfootprint.trace.errors import InvalidKeyError as InvalidKeyError
     from agentfootprint.trace.errors import MalformedBundleError as MalformedBundleError
+    from agentfootprint.trace.errors import RunLogError as RunLogError
     from agentfootprint.trace.filters import FILTER_OPS as FILTER_OPS
     from agentfootprint.trace.filters import FilterCondition as FilterCondition
     from agentfootprint.trace.filters import FilterVerdict as FilterVerdict
@@ -61,11 +66,11 @@ if TYPE_CHECKING:
     from agentfootprint.trace.questions.forward import FedEdge as FedEdge
     from agentfootprint.trace.questions.forward import ForwardNode as ForwardNode
     from agentfootprint.trace.questions.forward import ForwardSlice as ForwardSlice
-    from agentfootprint.trace.questions.forward import Note as Note
     from agentfootprint.trace.questions.forward import StepRef as StepRef
     from agentfootprint.trace.questions.forward import format_forward_slice as format_forward_slice
     from agentfootprint.trace.questions.forward import forward_slice_for_key as forward_slice_for_key
     from agentfootprint.trace.questions.forward import forward_slice_to_json as forward_slice_to_json
+    from agentfootprint.trace.questions.notes import Note as Note
     from agentfootprint.trace.questions.quality import QualityDrop as QualityDrop
     from agentfootprint.trace.questions.quality import QualityFrame as QualityFrame
     from agentfootprint.trace.questions.quality import QualityScore as QualityScore
@@ -91,6 +96,11 @@ if TYPE_CHECKING:
     from agentfootprint.trace.questions.timeline import format_timeline as format_timeline
     from agentfootprint.trace.questions.timeline import key_timeline as key_timeline
     from agentfootprint.trace.questions.timeline import timeline_to_json as timeline_to_json
+    from agentfootprint.trace.redacting import PLACEHOLDER as PLACEHOLDER
+    from agentfootprint.trace.redacting import REDACTED as REDACTED
+    from agentfootprint.trace.redacting import HiddenField as HiddenField
+    from agentfootprint.trace.redacting import hide_at as hide_at
+    from agentfootprint.trace.redacting import redact_patch as redact_patch
     from agentfootprint.trace.replay import apply_smart_merge as apply_smart_merge
     from agentfootprint.trace.replay import deep_smart_merge as deep_smart_merge
     from agentfootprint.trace.replay import materialise as materialise
@@ -110,27 +120,44 @@ if TYPE_CHECKING:
     from agentfootprint.trace.rows.journal import EmittedRow as EmittedRow
     from agentfootprint.trace.rows.journal import Execution as Execution
     from agentfootprint.trace.rows.journal import FailedRow as FailedRow
+    from agentfootprint.trace.rows.journal import GrewRow as GrewRow
     from agentfootprint.trace.rows.journal import Journal as Journal
     from agentfootprint.trace.rows.journal import MappedRow as MappedRow
     from agentfootprint.trace.rows.journal import NotedRow as NotedRow
     from agentfootprint.trace.rows.journal import Op as Op
     from agentfootprint.trace.rows.journal import PausedRow as PausedRow
     from agentfootprint.trace.rows.journal import ResumedRow as ResumedRow
+    from agentfootprint.trace.rows.journal import RetriedRow as RetriedRow
     from agentfootprint.trace.rows.journal import SeededRow as SeededRow
     from agentfootprint.trace.rows.journal import SelectedRow as SelectedRow
     from agentfootprint.trace.rows.journal import StageInfo as StageInfo
     from agentfootprint.trace.rows.projection import JournalIndex as JournalIndex
     from agentfootprint.trace.rows.projection import Version as Version
     from agentfootprint.trace.rows.projection import as_bundle_of as as_bundle_of
+    from agentfootprint.trace.rows.projection import fits_by_field as fits_by_field
     from agentfootprint.trace.rows.projection import is_strict_prefix as is_strict_prefix
     from agentfootprint.trace.rows.projection import project_commit_log as project_commit_log
     from agentfootprint.trace.rows.projection import project_commit_logs as project_commit_logs
     from agentfootprint.trace.rows.projection import project_control_deps as project_control_deps
     from agentfootprint.trace.rows.projection import project_reads as project_reads
     from agentfootprint.trace.rows.projection import project_state as project_state
+    from agentfootprint.trace.rows.references import SHORT_TEXT as SHORT_TEXT
+    from agentfootprint.trace.rows.references import Address as Address
+    from agentfootprint.trace.rows.references import ValueWriter as ValueWriter
+    from agentfootprint.trace.rows.references import is_plain as is_plain
+    from agentfootprint.trace.rows.shown import cover as cover
+    from agentfootprint.trace.rows.shown import redacted_journal as redacted_journal
+    from agentfootprint.trace.rows.stages import check_links as check_links
+    from agentfootprint.trace.rows.stages import stage_from_wire as stage_from_wire
+    from agentfootprint.trace.rows.stages import stage_to_wire as stage_to_wire
     from agentfootprint.trace.rows.tree import project_snapshot as project_snapshot
     from agentfootprint.trace.rows.tree import project_subflow_results as project_subflow_results
     from agentfootprint.trace.rows.tree import project_tree as project_tree
+    from agentfootprint.trace.rows.veil import Veil as Veil
+    from agentfootprint.trace.runlog.opened import RunLog as RunLog
+    from agentfootprint.trace.runlog.opened import open_run_log as open_run_log
+    from agentfootprint.trace.runlog.writing import LineWriter as LineWriter
+    from agentfootprint.trace.runlog.writing import header_line as header_line
     from agentfootprint.trace.stores import CommitRange as CommitRange
     from agentfootprint.trace.stores import CommitRangeIndex as CommitRangeIndex
     from agentfootprint.trace.stores import EntryRange as EntryRange
@@ -172,12 +199,19 @@ else:
             "bundle": (
                 "AnyBundle", "CommitBundle", "TraceEntry", "as_bundle", "as_list", "as_object", "dig", "payload_of",
             ),
+            "crossing.asking": (
+                "RunQuestions",
+            ),
+            "crossing.subtree": (
+                "list_subflow_paths", "subtree_snapshot",
+            ),
             "questions.chain": (
                 "CausalEdge", "CausalNode", "ChainOptions", "Truncated", "Weigher", "causal_chain",
                 "flatten_causal_chain", "format_causal_chain", "walk_chain",
             ),
             "errors": (
-                "FilterListTooLongError", "InvalidIdError", "InvalidKeyError", "MalformedBundleError",
+                "DamagedRunLogError", "FilterListTooLongError", "InvalidIdError", "InvalidKeyError",
+                "MalformedBundleError", "RunLogError",
             ),
             "filters": (
                 "FILTER_OPS", "FilterCondition", "FilterVerdict", "evaluate_filter",
@@ -186,8 +220,8 @@ else:
                 "Commit", "Fold", "seed_of",
             ),
             "questions.forward": (
-                "FedEdge", "ForwardNode", "ForwardSlice", "Note", "StepRef", "format_forward_slice",
-                "forward_slice_for_key", "forward_slice_to_json",
+                "FedEdge", "ForwardNode", "ForwardSlice", "StepRef", "format_forward_slice", "forward_slice_for_key",
+                "forward_slice_to_json",
             ),
             "ids": (
                 "BRANCH_SEGMENT_MARKER", "INERT_SEGMENTS", "PATH_DELIMITER", "ROOT_RUNTIME_STAGE_ID", "ROOT_STAGE_ID",
@@ -197,19 +231,37 @@ else:
             ),
             "rows.journal": (
                 "CHILD", "ENTRY", "NATIVE", "NEXT", "RESUME", "BrokeRow", "DecidedRow", "Detail", "Dials",
-                "EmittedRow", "Execution", "FailedRow", "Journal", "MappedRow", "NotedRow", "Op", "PausedRow",
-                "ResumedRow", "SeededRow", "SelectedRow", "StageInfo",
+                "EmittedRow", "Execution", "FailedRow", "GrewRow", "Journal", "MappedRow", "NotedRow", "Op",
+                "PausedRow", "ResumedRow", "RetriedRow", "SeededRow", "SelectedRow", "StageInfo",
             ),
             "log": (
                 "LogIndex", "find_commit", "find_commits", "find_last_writer", "index_of", "value_at",
             ),
             "rows.projection": (
-                "JournalIndex", "Version", "as_bundle_of", "is_strict_prefix", "project_commit_log",
+                "JournalIndex", "Version", "as_bundle_of", "fits_by_field", "is_strict_prefix", "project_commit_log",
                 "project_commit_logs", "project_control_deps", "project_reads", "project_state",
+            ),
+            "questions.notes": (
+                "Note",
+            ),
+            "rows.references": (
+                "SHORT_TEXT", "Address", "ValueWriter", "is_plain",
+            ),
+            "rows.stages": (
+                "check_links", "stage_from_wire", "stage_to_wire",
+            ),
+            "runlog.opened": (
+                "RunLog", "open_run_log",
+            ),
+            "runlog.writing": (
+                "LineWriter", "header_line",
             ),
             "questions.quality": (
                 "QualityDrop", "QualityFrame", "QualityScore", "QualityTrace", "format_quality_trace",
                 "quality_trace", "quality_trace_to_json",
+            ),
+            "redacting": (
+                "PLACEHOLDER", "REDACTED", "HiddenField", "hide_at", "redact_patch",
             ),
             "replay": (
                 "apply_smart_merge", "deep_smart_merge", "materialise", "update_value",
@@ -232,6 +284,12 @@ else:
             ),
             "questions.timeline": (
                 "KeyTimeline", "Moment", "format_timeline", "key_timeline", "timeline_to_json",
+            ),
+            "rows.shown": (
+                "cover", "redacted_journal",
+            ),
+            "rows.veil": (
+                "Veil",
             ),
             "rows.tree": (
                 "project_snapshot", "project_subflow_results", "project_tree",

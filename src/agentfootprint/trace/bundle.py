@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from agentfootprint.trace.errors import MalformedBundleError
 from agentfootprint.trace.ids import PATH_DELIMITER
+from agentfootprint.trace.members import record_items
 from agentfootprint.trace.values import (
     ABSENT,
     FrozenDict,
@@ -19,7 +20,6 @@ from agentfootprint.trace.values import (
     Record,
     Value,
     freeze,
-    record_items,
     thaw,
 )
 

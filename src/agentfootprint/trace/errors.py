@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from agentfootprint.errors import AgentFootprintError
 
-__all__ = ["FilterListTooLongError", "InvalidIdError", "InvalidKeyError", "MalformedBundleError"]
+__all__ = [
+    "DamagedRunLogError",
+    "FilterListTooLongError",
+    "InvalidIdError",
+    "InvalidKeyError",
+    "MalformedBundleError",
+    "RunLogError",
+]
 
 
 class InvalidIdError(AgentFootprintError, ValueError):
@@ -46,4 +53,28 @@ class FilterListTooLongError(AgentFootprintError, ValueError):
         super().__init__(
             f"The condition {op!r} on {key!r} has a list of {length} values; at most {limit} are compared.",
             fix="Write the rule as a function that looks the value up in a set.",
+        )
+
+
+class RunLogError(AgentFootprintError, ValueError):
+    """A file is no run log, or not one that is known here; `where` is its path as it was given."""
+
+    code = "ERR_RUN_LOG"
+
+    def __init__(self, problem: str, *, fix: str, where: str) -> None:
+        self.where = where
+        super().__init__(problem, fix=fix)
+
+
+class DamagedRunLogError(RunLogError):
+    """A line of a run log is not what a run log has there; `line` counts from 1. A torn last line is no damage."""
+
+    code = "ERR_DAMAGED_RUN_LOG"
+
+    def __init__(self, where: str, line: int) -> None:
+        self.line = line
+        super().__init__(
+            f"The run log {where!r} is damaged: line {line} is not what a run log has there.",
+            fix="Read the file as it was written; a line was changed, moved or lost.",
+            where=where,
         )

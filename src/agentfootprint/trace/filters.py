@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from agentfootprint.trace.bundle import as_list, as_object
 from agentfootprint.trace.errors import FilterListTooLongError
 from agentfootprint.trace.ids import INERT_SEGMENTS
+from agentfootprint.trace.redacting import PLACEHOLDER
 from agentfootprint.trace.replay import scalar_identity
 from agentfootprint.trace.summary import summarize_value
 from agentfootprint.trace.values import FrozenList, JsonObject, Record, Value, freeze
@@ -29,7 +30,6 @@ _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "lte": operator.le,
 }
 _MAX_LIST: Final = 1000
-_REDACTED: Final = "[REDACTED]"
 _DENIED_KEYS: Final = INERT_SEGMENTS | {
     "__defineGetter__",
     "__defineSetter__",
@@ -67,7 +67,11 @@ class FilterVerdict(NamedTuple):
 
 
 def evaluate_filter(
-    get: Callable[[str], Value], where: JsonObject, *, is_redacted: Callable[[str], bool] = lambda _: False
+    get: Callable[[str], Value],
+    where: JsonObject,
+    *,
+    is_redacted: Callable[[str], bool] = lambda _: False,
+    placeholder: str = PLACEHOLDER,
 ) -> FilterVerdict:
     """Evaluate a filter against a state (FLOW-DEC-2).
 
@@ -76,6 +80,7 @@ def evaluate_filter(
         where: `{key: {op: threshold}}`. A value that is no object is passed over; without any condition nothing
             matches; an unknown operator is a condition that fails.
         is_redacted: Says which keys may not be shown in the evidence.
+        placeholder: What stands there for their values.
 
     Raises:
         FilterListTooLongError: An `in` or `notIn` has more than 1,000 values.
@@ -92,10 +97,10 @@ def evaluate_filter(
             continue
         actual = get(key)
         hidden = is_redacted(key)
-        shown = _REDACTED if hidden else summarize_value(actual)
+        shown = placeholder if hidden else summarize_value(actual)
         for op, threshold in asked.items():
             result = _holds(key, op, actual, threshold)
-            told = _veil(threshold, actual) if hidden else freeze(threshold)
+            told = _veil(threshold, actual, placeholder) if hidden else freeze(threshold)
             conditions.append(FilterCondition(key, op, told, shown, result, hidden))
     matched = bool(conditions) and not denied and all(condition.result for condition in conditions)
     return FilterVerdict(matched, tuple(conditions))
@@ -147,10 +152,10 @@ def _as_number(value: Value) -> float:
     return int(text, 0) if _RADIX.fullmatch(text) else math.nan
 
 
-def _veil(threshold: Value, actual: Value) -> Value:
+def _veil(threshold: Value, actual: Value, placeholder: str) -> Value:
     """The threshold without the redacted value it is compared with."""
     members = as_list(threshold)
     if members is None:
-        return _REDACTED if _same(actual, threshold, nan_is_nan=True) else freeze(threshold)
-    veiled: list[Any] = [_veil(member, actual) for member in members]
+        return placeholder if _same(actual, threshold, nan_is_nan=True) else freeze(threshold)
+    veiled: list[Any] = [_veil(member, actual, placeholder) for member in members]
     return FrozenList(veiled, len(veiled))

@@ -11,17 +11,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import groupby
-from typing import Final, cast, overload
+from typing import Any, Final, cast, overload
 
-from agentfootprint.trace.bundle import AnyBundle, CommitBundle, as_bundle, dig
+from agentfootprint.trace.bundle import AnyBundle, CommitBundle, TraceEntry, as_bundle, as_list, dig, payload_of
 from agentfootprint.trace.errors import MalformedBundleError
 from agentfootprint.trace.ids import INERT_SEGMENTS, PATH_DELIMITER, path_of, split_path
 from agentfootprint.trace.replay import Workspace
-from agentfootprint.trace.values import ABSENT, JsonObject, Value, thaw
+from agentfootprint.trace.values import ABSENT, FrozenList, JsonObject, Value, freeze, thaw
 
 __all__ = ["LogIndex", "detached", "find_commit", "find_commits", "find_last_writer", "index_of", "value_at"]
 
 _ANCHORS: Final = ("set", "delete")
+_SPAN: Final = 8
+"""How many writes are folded for one question; behind more than these the versions are kept."""
 
 
 class LogIndex(Sequence[CommitBundle]):
@@ -38,7 +40,9 @@ class LogIndex(Sequence[CommitBundle]):
         self._last: dict[str, int] = {}
         self._below: dict[str, list[str]] = {}
         """Written paths below a path; nested paths are rare."""
-        self._bundles: dict[int, CommitBundle] = {}
+        self._made: dict[int, CommitBundle] = {}
+        """Bundles that were asked for, by position."""
+        self._versions: dict[str, Versions] = {}
 
     def __len__(self) -> int:
         return len(self._log)
@@ -48,17 +52,16 @@ class LogIndex(Sequence[CommitBundle]):
     @overload
     def __getitem__(self, index: slice) -> list[CommitBundle]: ...
     def __getitem__(self, index: int | slice) -> CommitBundle | list[CommitBundle]:
+        if type(index) is int and index in self._made:
+            return self._made[index]
         if isinstance(index, slice):
             return [self[position] for position in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError("commit log index out of range")
         position = index % len(self)
         raw = self._log[position]
-        if type(raw) is CommitBundle:
-            return raw
-        bundle = self._bundles.get(position)
-        if bundle is None:
-            bundle = self._bundles[position] = as_bundle(raw, position)
+        bundle = raw if type(raw) is CommitBundle else as_bundle(raw, position)
+        self._made[position] = bundle
         return bundle
 
     def __iter__(self) -> Iterator[CommitBundle]:
@@ -120,20 +123,93 @@ class LogIndex(Sequence[CommitBundle]):
         found = bisect_right(positions, position)
         return positions[found] if found < len(positions) else None
 
+    def versions(self, path: str) -> Versions:
+        """The values that a path had, made once and extended when the log has grown."""
+        found = self._versions.get(path)
+        if found is None:
+            found = self._versions[path] = Versions(path)
+        found.follow(self)
+        return found
+
+    def is_plain(self, position: int) -> bool:
+        """Whether the log has plain JSON at a position, which whoever asks may change; else its values are frozen."""
+        return type(self._log[position]) is not CommitBundle
+
+    def is_flat(self, path: str) -> bool:
+        """Whether a path is a root key below which nothing was written on its own."""
+        self._refresh()
+        return path not in self._below and PATH_DELIMITER not in path
+
     def related(self, path: str) -> list[str]:
         """The written paths that share state with a path: those above it, topmost first, itself, those below it."""
         self._refresh()
         candidates = (*_ancestors(path), path, *self._below.get(path, ()))
         return [candidate for candidate in candidates if candidate in self._writes]
 
-    def touches(self, path: str, upto: int) -> Iterator[int]:
-        """Positions up to `upto`, inclusive, of the bundles that wrote any related path, the latest first."""
-        trails = [_backwards(self._writes[each], upto) for each in self.related(path)]
+    def touches(self, path: str, upto: int, after: int = -1) -> Iterator[int]:
+        """Positions after `after` up to `upto`, inclusive, of bundles that wrote any related path, the latest first."""
+        trails = [_backwards(self._writes[each], upto, after) for each in self.related(path)]
         return trails[0] if len(trails) == 1 else (position for position, _ in groupby(merge(*trails, reverse=True)))
 
 
-def _backwards(positions: list[int], upto: int) -> Iterator[int]:
-    return map(positions.__getitem__, range(bisect_right(positions, upto) - 1, -1, -1))
+class Versions:
+    """Every value that one path had, by the bundle that made it so; values share what did not change.
+
+    Costs one pass over the writes of the path, then O(log n) a question. The values are frozen.
+
+    Args:
+        path: A trace path without an inert segment.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._segments = split_path(path)
+        self._positions: list[int] = []
+        self._values: list[Value] = []
+        self._whole: dict[str, Any] = {}
+        self._related: frozenset[str] = frozenset()
+        self._seen = -1
+
+    def follow(self, index: LogIndex) -> None:
+        """Add the versions of the bundles that were not seen yet."""
+        last = len(index) - 1
+        if last == self._seen:
+            return
+        self._related = frozenset(index.related(self._path))
+        for position in [*index.touches(self._path, last, after=self._seen)][::-1]:
+            bundle = index[position]
+            for entry in bundle.trace:
+                if entry.path in self._related:
+                    self._apply(bundle, entry)
+            self._positions.append(position)
+            self._values.append(dig(self._whole, self._segments))
+        self._seen = last
+
+    def _apply(self, bundle: CommitBundle, entry: TraceEntry) -> None:
+        root = self._segments[0]
+        if entry.path == root:
+            payload = payload_of(bundle, entry)
+            if entry.verb == "append":
+                before, tail = self._whole.get(root), as_list(payload)
+                if type(before) is FrozenList and tail is not None:  # grows by sharing: O(added)
+                    self._whole[root] = before.extend(freeze(item) for item in tail)
+                    return
+            if entry.verb in ("set", "append") and payload is not ABSENT:
+                self._whole[root] = freeze(payload)
+                return
+        workspace = Workspace(self._whole)
+        workspace.apply_entry(bundle, entry)
+        self._whole = {key: freeze(value) for key, value in workspace.state.items()}
+
+    def value(self, position: int) -> Value:
+        """The value after the bundle at a position; `ABSENT` before the first write."""
+        place = bisect_right(self._positions, position)
+        return self._values[place - 1] if place else ABSENT
+
+
+def _backwards(positions: list[int], upto: int, after: int) -> Iterator[int]:
+    first = bisect_right(positions, after) if after >= 0 else 0
+    return map(positions.__getitem__, range(bisect_right(positions, upto) - 1, first - 1, -1))
 
 
 def index_of(log: Sequence[AnyBundle]) -> LogIndex:
@@ -150,7 +226,8 @@ def value_at(log: Sequence[AnyBundle], idx: int, key: str | Sequence[str]) -> Va
     """The value of a key after bundle `idx` (FLOW-ELM-4).
 
     Args:
-        log: A commit log, or a `LogIndex` of it, with which a question costs O(log n + commits since the last `set`).
+        log: A commit log, or a `LogIndex` of it, with which a question costs O(log n) after one pass over the writes
+            of the key, and O(size of the value) where the log holds plain JSON.
         idx: Inclusive; beyond the end it means the end, below 0 before everything.
         key: A top-level key, or the segments of a nested place.
 
@@ -163,10 +240,14 @@ def value_at(log: Sequence[AnyBundle], idx: int, key: str | Sequence[str]) -> Va
     if not INERT_SEGMENTS.isdisjoint(segments):
         return ABSENT
     related = index.related(path)
+    top = related[0] if related and len(related[0]) <= len(path) else None  # what stands below never replaces it all
     trail: list[int] = []
     for position in index.touches(path, idx):
         trail.append(position)
-        if any(entry.path == related[0] and entry.verb in _ANCHORS for entry in index[position].trace):
+        if index is log and len(trail) > _SPAN:
+            value = index.versions(path).value(idx)
+            return thaw(value) if index.is_plain(position) else value
+        if any(entry.path == top and entry.verb in _ANCHORS for entry in index[position].trace):
             break  # the topmost place was replaced: nothing earlier can matter
     workspace = Workspace({})
     for position in reversed(trail):

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import Any, Final, cast
 
-from agentfootprint.trace.values import FrozenDict, FrozenList, Record, Value, ValueRefusedError, record_items
+from agentfootprint.trace.members import record_items
+from agentfootprint.trace.values import FrozenDict, FrozenList, Record, Value, ValueRefusedError
 
 __all__ = ["compact_json", "fnv1a", "truncate_utf16", "utf16_length"]
 

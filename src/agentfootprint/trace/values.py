@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, cast, overload
 import msgspec
 
 from agentfootprint.errors import AgentFootprintError
+from agentfootprint.trace.members import equal_at_any_depth, record_items, thawed_at_any_depth
 
 __all__ = [
     "ABSENT",
@@ -300,12 +301,16 @@ def freeze(value: Value) -> Value:
         The frozen value; cost O(size of what was not frozen yet).
 
     Raises:
-        ValueRefusedError: A set, NaN, an infinity, a lone surrogate, a cycle, or any other object.
+        ValueRefusedError: A set, NaN, an infinity, a lone surrogate, a cycle, any other object, or more levels of
+            nesting than the stack has room for.
     """
     try:
         return _quick(value)
     except (ValueRefusedError, RecursionError):
-        return _freeze(value, (), ())  # once more, now with the way to what is wrong
+        try:
+            return _freeze(value, (), ())  # once more, now with the way to what is wrong
+        except RecursionError:
+            raise ValueRefusedError((), "A value nested too deeply") from None
 
 
 def _quick(value: Value) -> Value:
@@ -399,58 +404,54 @@ def _freeze_other(value: Value, path: tuple[str | int, ...], open_ids: tuple[int
     raise ValueRefusedError(path, f"A value of type {type(value).__name__}")
 
 
-def thaw(value: Value) -> Value:  # noqa: PLR0911  one case a kind
+def thaw(value: Value) -> Value:
     """Copy a frozen value into plain dicts and lists that the caller owns; records become objects in wire form."""
+    try:
+        return _thawed(value)
+    except RecursionError:
+        return thawed_at_any_depth(value, _members)
+
+
+def _thawed(value: Value) -> Value:  # noqa: PLR0911  one case a kind
     kind = cast("type[object]", type(value))
     if kind in (str, int, float, bool, type(None)):
         return value
     if kind is FrozenDict:
-        return {key: thaw(item) for key, item in value.data.items()}
+        return {key: _thawed(item) for key, item in value.data.items()}
     if kind is FrozenList:
-        return [thaw(item) for item in value.buf[: value.n]]
+        return [_thawed(item) for item in value.buf[: value.n]]
     if isinstance(value, Record):
-        return {key: thaw(item) for key, item in record_items(value)}
+        return {key: _thawed(item) for key, item in record_items(value)}
     if isinstance(value, Mapping):
-        return {key: thaw(item) for key, item in cast("Mapping[str, Any]", value).items()}
+        return {key: _thawed(item) for key, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, Sequence):
-        return [thaw(item) for item in cast("Sequence[Any]", value)]
+        return [_thawed(item) for item in cast("Sequence[Any]", value)]
     return value
 
 
-_RECORD_FIELDS: dict[type[msgspec.Struct], tuple[tuple[str, str, Any], ...]] = {}
+def _members(value: Value) -> Mapping[str, Any] | Sequence[Any] | None:
+    """What a value consists of, if it has members."""
+    if type(cast("object", value)) is FrozenDict:
+        return value.data
+    if isinstance(value, Record):
+        return dict(record_items(value))
+    if isinstance(value, (str, bytes)):
+        return None
+    return cast("Mapping[str, Any]", value) if isinstance(value, (Mapping, Sequence)) else None
 
 
-def record_items(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
-    """Pairs of wire key and value of a record; fields that hold their default or `UNSET` are left out."""
-    kind = type(record)
-    fields = _RECORD_FIELDS.get(kind)
-    if fields is None:
-        names, keys, defaults = kind.__struct_fields__, kind.__struct_encode_fields__, kind.__struct_defaults__
-        missing = (msgspec.NODEFAULT,) * (len(names) - len(defaults))
-        fields = tuple(
-            (name, key, msgspec.NODEFAULT if not kind.__struct_config__.omit_defaults else default)
-            for name, key, default in zip(names, keys, (*missing, *defaults), strict=True)
-        )
-        _RECORD_FIELDS[kind] = fields
-    tag = kind.__struct_config__.tag
-    if tag is not None:
-        yield str(kind.__struct_config__.tag_field), tag
-    for name, key, default in fields:
-        item = getattr(record, name)
-        if item is msgspec.UNSET or item is default:
-            continue
-        if default is not msgspec.NODEFAULT and type(item) is type(default) and item == default:
-            continue
-        yield key, item
-
-
-def deep_equal(a: object, b: object) -> bool:  # noqa: C901, PLR0911, PLR0912  one answer a kind
+def deep_equal(a: object, b: object) -> bool:
     """Whether two values are the same JSON value (FLOW-MEM-2).
 
     A bool is never a number, `1` equals `1.0`, NaN equals NaN, lists are ordered, mappings are not.
     """
-    if a is b:
-        return True
+    try:
+        return a is b or _equal(a, b)
+    except RecursionError:
+        return equal_at_any_depth(a, b, _members, _equal)
+
+
+def _equal(a: object, b: object) -> bool:  # noqa: C901, PLR0911, PLR0912  one answer a kind
     kind = type(a)
     if kind is type(b):  # the frozen kinds first: they are what commits compare
         if kind is str:
@@ -468,7 +469,7 @@ def deep_equal(a: object, b: object) -> bool:  # noqa: C901, PLR0911, PLR0912  o
     if isinstance(a, Record) or isinstance(b, Record):
         if type(a) is type(b):
             return all(deep_equal(getattr(a, name), getattr(b, name)) for name in cast("Record", a).__struct_fields__)
-        return deep_equal(*(dict(record_items(x)) if isinstance(x, Record) else x for x in (a, b)))
+        return _equal(*(dict(record_items(x)) if isinstance(x, Record) else x for x in (a, b)))
     if isinstance(a, View) and type(a) is type(b):
         return all(deep_equal(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -485,7 +486,7 @@ def _dicts_equal(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
         return False
     for key, item in a.items():
         other = b.get(key, ABSENT)
-        if item is not other and not deep_equal(item, other):
+        if item is not other and not _equal(item, other):
             return False
     return True
 
@@ -496,4 +497,4 @@ def _lists_equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
     one, other = cast("object", a), cast("object", b)
     if type(one) is FrozenList and type(other) is FrozenList and one.buf is other.buf:
         return True
-    return all(x is y or deep_equal(x, y) for x, y in zip(a, b, strict=True))
+    return all(x is y or _equal(x, y) for x, y in zip(a, b, strict=True))

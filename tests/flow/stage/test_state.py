@@ -6,11 +6,20 @@ import asyncio
 import copy
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from agentfootprint.flow import AbsentKeyError, Chart, FlowRun, ReadonlyInputError, Stage, State, StateValueError
+from agentfootprint.flow import (
+    AbsentKeyError,
+    Chart,
+    ChartBuildError,
+    FlowRun,
+    ReadonlyInputError,
+    Stage,
+    State,
+    StateValueError,
+)
 from agentfootprint.trace import Dials, thaw
 
 
@@ -137,3 +146,49 @@ def test_declared_fields_of_a_parent_class_are_there() -> None:
         assert (s.status, s.extra) == ("new", 7)
 
     seen_by(stage, state=Special)
+
+
+def test_a_method_of_the_subclass_is_no_key_by_attribute_and_one_by_item() -> None:
+    class Basket(State):
+        kind: ClassVar[str] = "paper"
+        lines: list[int]
+
+        def total(self) -> int:
+            return sum(self.lines)
+
+    def stage(s: Basket) -> None:
+        s.lines = [1, 2]
+        s["total"] = 5
+        assert (s.total(), s["total"], s.kind) == (3, 5, "paper")
+        for name in ("total", "kind", "_own", "__class__"):
+            with pytest.raises(AttributeError, match=rf"'{name}' is an attribute of Basket itself.*s\['{name}'\]"):
+                setattr(s, name, 1)
+            with pytest.raises(AttributeError, match=rf"'{name}'"):
+                delattr(s, name)
+
+    assert seen_by(stage, state=Basket).state["total"] == 5
+
+
+def test_a_declared_field_wins_over_what_the_parent_has_under_its_name() -> None:
+    class Report(State):
+        def title(self) -> str:
+            return "a method"
+
+    class Titled(Report):
+        title: str  # type: ignore[assignment]  the field is to win
+
+    def stage(s: Titled) -> None:
+        s.title = "a key"
+        assert s.title == "a key"
+
+    assert seen_by(stage, state=Titled).state["title"] == "a key"
+
+
+def test_a_field_that_is_a_method_of_the_same_class_is_refused() -> None:
+    with pytest.raises(ChartBuildError, match=r"The field 'total' of Basket is a method of it too"):
+
+        class Basket(State):  # pyright: ignore[reportUnusedClass]
+            total: int  # pyright: ignore[reportRedeclaration]  that is the point
+
+            def total(self) -> int:
+                return 1

@@ -182,3 +182,18 @@ def test_an_unchanged_list_is_no_change() -> None:
     _, bundle = changed(change, l=[1])
 
     assert bundle["trace"] == []
+
+
+def test_a_member_with_the_name_of_a_method_is_reached_by_item() -> None:
+    def change(s: Any) -> None:
+        s.o["items"] = 1
+        assert s.o["items"] == 1
+        assert list(s.o.items())
+        with pytest.raises(AttributeError, match=r"'items' is a method of every object.*\['items'\]"):
+            s.o.items = 2
+        with pytest.raises(AttributeError, match=r"'items' is a method"):
+            del s.o.items
+
+    state, _ = changed(change, o=OBJECT)
+
+    assert state["o"]["items"] == 1

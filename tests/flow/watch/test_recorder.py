@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint.flow import AsyncHookError, Chart, Recorder, Stage, StageContext, State
+from agentfootprint.flow import AsyncHookError, Chart, FlowDevWarning, Pausable, Recorder, Stage, StageContext, State
 from agentfootprint.flow.watch.recorder import Watch, attach
 from agentfootprint.flow.watch.sightings import (
     CommitSeen,
@@ -197,3 +197,88 @@ def test_without_recorders_no_event_is_made(monkeypatch: pytest.MonkeyPatch) -> 
     told()
     told(Recorder())
     assert StageExecuted.hook == "on_stage_executed"
+
+
+def test_a_hook_that_only_the_object_has_counts_too() -> None:
+    seen: list[str] = []
+    recorder = Recorder()
+    recorder.on_commit = lambda event: seen.append(event.runtime_stage_id)
+
+    told(recorder)
+
+    assert seen == ["work#0"]
+
+
+def test_in_dev_mode_a_recorder_without_hooks_is_pointed_out(dev_mode: None) -> None:
+    with pytest.warns(FlowDevWarning, match="'idle' has no hook"):
+        attach((), Recorder("idle"))
+
+
+def test_in_dev_mode_a_failure_that_nobody_is_told_of_is_said_once(dev_mode: None) -> None:
+    class BrokenFlow(Recorder):
+        def on_stage_executed(self, event: StageExecuted) -> None:
+            raise RuntimeError("mine")
+
+        def on_commit(self, event: CommitSeen) -> None:
+            raise RuntimeError("swallowed entirely")
+
+    executor = Chart.of("Watched", Stage(work, id="a"), Stage(work, id="b")).build().executor()
+    executor.attach(BrokenFlow("broken"))
+
+    with pytest.warns(FlowDevWarning) as said:
+        executor.run_sync()
+
+    assert [str(warning.message) for warning in said] == [
+        "The recorder 'broken' raised RuntimeError in on_stage_executed."
+    ]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_made_an_error_does_not_end_the_run(dev_mode: None) -> None:
+    executor = told(Broken("broken"))
+
+    assert executor.recorder_failures["broken", "on_run_end"] == 1
+
+
+def test_a_recorder_attached_after_a_pause_sees_the_resume_with_the_steps_before_it() -> None:
+    def ask(s: State) -> Any:
+        return {"q": 1}
+
+    def answered(s: State, answer: Any) -> None: ...
+
+    flow = Chart.of("Watched", Stage(work, id="a"), Pausable(ask, answered, id="p"), Stage(work, id="b")).build()
+    executor = flow.executor(recorders=[Listener()])
+    result = executor.run_sync()
+    assert result.checkpoint is not None
+    late = Listener()
+    late.id = "late"
+
+    executor.attach(late)
+    executor.resume_sync(result.checkpoint, 1)
+
+    first = next(event for event in late.seen if isinstance(event, StageExecuted))
+    assert first.traversal_context.parent_runtime_stage_id == "p#1"
+    assert late.hooks()[:3] == ["on_resume", "on_resume", "on_run_start"]
+
+
+def test_the_snapshot_has_each_recorder_once_also_those_without_an_id() -> None:
+    class Shows:
+        def __init__(self, seen: int) -> None:
+            self.seen = seen
+
+        def on_run_end(self, event: RunEnded) -> None: ...
+
+        def to_snapshot(self) -> dict[str, Any]:
+            return {"name": "Shows", "data": self.seen}
+
+    shown = told(Shows(1), Shows(2)).snapshot().recorders
+
+    assert [entry["data"] for entry in shown] == [1, 2]
+    assert len({entry["id"] for entry in shown}) == 2
+
+
+def test_default_ids_count_by_kind() -> None:
+    class Kind(Recorder):
+        label = "kind-of-this-test"
+
+    assert [Kind().id, Kind().id] == ["kind-of-this-test-1", "kind-of-this-test-2"]

@@ -101,3 +101,9 @@ def test_one_element_can_be_asked_for() -> None:
     assert element_provenance(log, "h", 1, at=0) is None
     assert element_provenance(log, "h", -1) is None
     assert element_provenance(log, "other", 0) is None
+
+
+def test_an_element_appended_to_a_place_that_does_not_exist_is_not_born() -> None:
+    log = [bundle(0, "s#0", ("o", "set", [])), bundle(1, "s#1", ("o\x1fx", "append", [1]))]
+
+    assert array_provenance(log, ["o", "x"]).missing == "not-an-array"

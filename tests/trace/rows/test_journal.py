@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
+from msgspec import structs
 
 from agentfootprint.trace import (
     CHILD,
@@ -13,6 +14,7 @@ from agentfootprint.trace import (
     DecidedRow,
     EmittedRow,
     Execution,
+    GrewRow,
     Journal,
     MappedRow,
     StageInfo,
@@ -69,6 +71,29 @@ def test_a_journal_as_it_was_does_not_grow() -> None:
     assert past.rows == []
     assert (past.run_id, past.first_index, past.stages) == ("r", 3, journal.stages)
     assert len(journal.until(1).rows) == 1
+
+
+def test_stages_that_only_a_run_has_stand_behind_those_of_its_chart() -> None:
+    journal = Journal((SEED,))
+    step = execution(0)
+
+    journal.grow(step, [INNER])
+
+    assert journal.stages == (SEED, INNER)
+    [row] = journal.rows
+    assert isinstance(row, GrewRow)
+    assert (row.execution, row.stages) == (step, (INNER,))
+
+
+def test_a_stage_with_a_known_number_takes_the_place_of_the_old_one() -> None:
+    lazy = StageInfo(number=0, id="sf", local_id="sf", name="Sf", kind="mount")
+    made = structs.replace(lazy, entry=1)
+    journal = Journal((lazy,))
+
+    journal.grow(None, [made, INNER])
+
+    assert journal.stages == (made, INNER)
+    assert journal.until(0).stages == (made, INNER)
 
 
 def test_time_runs_forward() -> None:

@@ -14,6 +14,7 @@ from agentfootprint.flow.errors import ChartBuildError
 from agentfootprint.flow.parts import (
     Branch,
     Decider,
+    ForEach,
     Fork,
     LoopTo,
     MapSpec,
@@ -24,12 +25,23 @@ from agentfootprint.flow.parts import (
     Stage,
     Subflow,
 )
-from agentfootprint.flow.plan.calls import derived_id, first_line, is_plain, resume_call, stage_call, titled
-from agentfootprint.flow.plan.node import DECIDER, MOUNT, PAUSABLE, SELECTOR, STAGE, STREAMING, Node
+from agentfootprint.flow.plan.calls import (
+    derived_id,
+    first_line,
+    is_generator,
+    is_plain,
+    resume_call,
+    stage_call,
+    titled,
+)
+from agentfootprint.flow.plan.checks import check_branch, check_child, check_id, check_line
+from agentfootprint.flow.plan.fanning import bounded, for_each_node
+from agentfootprint.flow.plan.node import DECIDER, FOREACH, MOUNT, PAUSABLE, SELECTOR, STAGE, STREAMING, Node
+from agentfootprint.flow.retry import checked_policy
 from agentfootprint.flow.stage.state import State
-from agentfootprint.trace import BRANCH_SEGMENT_MARKER, PATH_DELIMITER, ROOT_STAGE_ID, StageInfo
+from agentfootprint.trace import BRANCH_SEGMENT_MARKER, StageInfo
 
-__all__ = ["assembled"]
+__all__ = ["MAX_NESTING", "assembled"]
 
 _KINDS: Final = {
     STAGE: "stage",
@@ -37,9 +49,12 @@ _KINDS: Final = {
     PAUSABLE: "pausable",
     DECIDER: "decider",
     SELECTOR: "selector",
+    FOREACH: "foreach",
     MOUNT: "mount",
 }
 _DEFAULT_ID: Final = "default"
+MAX_NESTING: Final = 100
+"""How many charts may stand in one another. A run awaits a few frames a level, and the interpreter has about 1,000."""
 
 
 def assembled(chart: PartList) -> tuple[Node, tuple[Node, ...]]:
@@ -50,6 +65,17 @@ def assembled(chart: PartList) -> tuple[Node, tuple[Node, ...]]:
     """
     builder = _Builder()
     root = builder.line(chart, None)
+    return root, builder.finished()
+
+
+def assembled_in(mount: Node | None, chart: PartList, first: int) -> tuple[Node, tuple[Node, ...]]:
+    """As `assembled`, for what is known at run time only and runs in a mount, or at the top; numbered from `first` on.
+
+    Raises:
+        ChartBuildError: Something in it can't be, or it stands too deep.
+    """
+    builder = _Builder(first)
+    root = builder.line(chart, None if mount is None else builder.known(mount))
     return root, builder.finished()
 
 
@@ -83,11 +109,20 @@ class _Scope:
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
         self.drafts: list[_Draft] = []
         self.open: list[PartList] = []
         """The charts being built, outermost first."""
         self.of: dict[Node, _Draft] = {}
+
+    def known(self, node: Node) -> _Draft:
+        """The draft of a mount that is built already; those around it are known then too."""
+        if node.mount is not None:
+            self.known(node.mount)
+        info = node.info
+        draft = self.of[node] = _Draft(node, info.number, info.local_id, info.name, info.description)
+        return draft
 
     def line(self, chart: PartList, mount: _Draft | None) -> Node:
         """Build the main line of a chart and what hangs on it; gives its first node."""
@@ -95,6 +130,13 @@ class _Builder:
             raise ChartBuildError(
                 f"The chart {chart.name!r} is mounted inside itself, so it would have no end.",
                 fix="Loop back with `loop` to repeat stages, or mount another chart.",
+                ids=() if mount is None else (mount.local_id,),
+            )
+        depth = len(self.of) if self.first and not self.open else len(self.open)
+        if depth > MAX_NESTING:
+            raise ChartBuildError(
+                f"The chart {chart.name!r} is mounted {depth} levels deep; {MAX_NESTING} is the most.",
+                fix="Loop instead of mounting again, or start a run of its own from a stage.",
                 ids=() if mount is None else (mount.local_id,),
             )
         self.open.append(chart)
@@ -109,6 +151,7 @@ class _Builder:
             root = root or node
         if root is None:
             raise ChartBuildError(f"The chart {chart.name!r} has no stage.", fix="Give it at least a start stage.")
+        check_line(scope.ids, scope.line)
         self.open.pop()
         return root
 
@@ -126,10 +169,10 @@ class _Builder:
         if isinstance(part, Fork):
             self._fork(scope, cursor, part)
             return None
-        if not isinstance(part, (Stage, Pausable, Decider, Selector, Subflow)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        if not isinstance(part, (Stage, Pausable, Decider, Selector, ForEach, Subflow)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
             raise ChartBuildError(
                 f"The chart {scope.chart.name!r} has a {type(part).__name__} where a part belongs.",
-                fix="Use Stage, Pausable, Decider, Selector, Fork, Subflow or LoopTo.",
+                fix="Use Stage, Pausable, Decider, Selector, Fork, ForEach, Subflow or LoopTo.",
             )
         node = self._node(scope, part)
         if isinstance(part, (Decider, Selector)):
@@ -138,41 +181,49 @@ class _Builder:
             cursor.next = node
         scope.cursor = node
         scope.line[self._id(node)] = node
-        if not isinstance(part, (Decider, Selector)) and part.loop_to is not None:
+        if not isinstance(part, (Decider, Selector, ForEach)) and part.loop_to is not None:
             self._loop(scope, node, part.loop_to)
         return node
 
     # nodes
 
-    def _node(self, scope: _Scope, part: Branch | Decider | Selector) -> Node:
+    def _node(self, scope: _Scope, part: Branch | Decider | Selector | ForEach) -> Node:
         if isinstance(part, Subflow):
             return self._mount(scope, part)
+        if isinstance(part, ForEach):
+            own, node = for_each_node(part, scope.state)
+            self._draft(scope, node, own, part.name, part.description or first_line(part.branch))
+            return node
         own = derived_id(part.function) if part.id is None else part.id
-        _check_id(own)
-        call = stage_call(part.function, scope.state, raw=part.raw, stage=own)
+        check_id(own)
+        thread = isinstance(part, Stage) and part.thread
+        call = stage_call(part.function, scope.state, raw=part.raw, stage=own, thread=thread)
         if isinstance(part, Pausable):
             second = resume_call(part.resume, scope.state, raw=part.raw, stage=own)
             node = Node(PAUSABLE, call, raw=part.raw, resume=second)
         else:
             code = DECIDER if isinstance(part, Decider) else SELECTOR if isinstance(part, Selector) else STAGE
-            if isinstance(part, Stage) and part.stream is not None:
+            if isinstance(part, Stage) and (part.stream is not None or is_generator(part.function)):
                 code = STREAMING
             node = Node(code, call, raw=part.raw)
-        node.inline = is_plain(part.function)
+        node.retry = checked_policy(part.retry, own)
+        node.inline = is_plain(part.function) and not thread and node.retry is None
         description = part.description if part.raw else part.description or first_line(part.function)
         draft = self._draft(scope, node, own, part.name, description)
-        if isinstance(part, Stage) and part.stream is not None:
+        node.part = part
+        if node.code == STREAMING and isinstance(part, Stage):
             draft.stream_id = part.stream or draft.local_name
         return node
 
     def _mount(self, scope: _Scope, part: Subflow) -> Node:
         chart = part.chart
-        if not isinstance(chart, PartList):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        if not (isinstance(chart, PartList) or (part.lazy and callable(chart))):
             raise ChartBuildError(
-                f"The mount {part.id!r} was given a {type(chart).__name__} as its chart.", fix="Give it a Chart."
+                f"The mount {part.id!r} was given a {type(chart).__name__} as its chart.",
+                fix="Give it a Chart; or with `lazy=True` a function that makes one.",
             )
-        own = part.id if part.id is not None else _id_from_name(chart.name)
-        _check_id(own)
+        own = part.id if part.id is not None else _own_id(part)
+        check_id(own)
         if BRANCH_SEGMENT_MARKER in own:
             raise ChartBuildError(
                 f"The subflow id {own!r} contains {BRANCH_SEGMENT_MARKER!r}, which is reserved for generated branches.",
@@ -182,11 +233,16 @@ class _Builder:
         node = Node(MOUNT)
         draft = self._draft(scope, node, own, part.name, part.description)
         draft.subflow = part
+        node.part = part
         node.propagate_break = part.propagate_break
         node.mutable = part.inputs == "mutable"
         node.on_output_error = part.on_output_error
         node.in_fn = part.input if callable(part.input) else None
         node.out_fn = part.output if callable(part.output) else None
+        if part.lazy or not isinstance(chart, PartList):
+            node.lazy = (lambda: chart) if isinstance(chart, PartList) else chart
+            node.inline = False
+            return node
         before = len(self.drafts)
         node.entry = self.line(chart, draft)
         inner = self.drafts[before:]
@@ -201,7 +257,7 @@ class _Builder:
                 ids=(id,),
             )
         scope.ids[id] = node
-        draft = _Draft(node, len(self.drafts), id, titled(id) if name is None else name, description)
+        draft = _Draft(node, self.first + len(self.drafts), id, titled(id) if name is None else name, description)
         node.mount = None if scope.mount is None else scope.mount.node
         self.drafts.append(draft)
         self.of[node] = draft
@@ -232,7 +288,7 @@ class _Builder:
         for child, target in loops:
             self._loop(scope, child, target)
         if isinstance(part, Selector):
-            node.fail_fast = part.fail_fast
+            bounded(node, part, name)
             return
         if part.default is not None:
             node.default = self._known_branch(node, part.default)
@@ -240,6 +296,7 @@ class _Builder:
             self._clone_default(scope, node, part)
 
     def _child(self, scope: _Scope, node: Node, branch: Branch, kind: str) -> Node:
+        check_branch(branch, kind, self.of[node].local_name)
         own = branch.id or _own_id(branch)
         if own in node.children:
             raise ChartBuildError(
@@ -280,7 +337,8 @@ class _Builder:
             )
         name = self.of[cursor].local_name
         for child in part.children:
-            own = child.id or _own_id(child)
+            own = child.id or (_own_id(child) if isinstance(child, (Stage, Subflow)) else "")
+            check_child(child, own, name)
             if any(self.of[other].local_id == own for other in cursor.fork):
                 raise ChartBuildError(
                     f"The fork after {name!r} has two children with the id {own!r}.",
@@ -298,7 +356,7 @@ class _Builder:
             draft = self.of[node]
             draft.branch_id = draft.namespace = draft.local_id
             cursor.fork = (*cursor.fork, node)
-        cursor.fail_fast = cursor.fail_fast or part.fail_fast
+        bounded(cursor, part, name)
 
     def _loop(self, scope: _Scope, node: Node | None, target: str) -> None:
         if node is None:
@@ -373,14 +431,6 @@ class _Builder:
         return self.of[node].local_id
 
 
-def _check_id(id: str) -> None:
-    bad = next((mark for mark in ("#", "/", PATH_DELIMITER) if mark in id), None)
-    if id and bad is None and id != ROOT_STAGE_ID:
-        return
-    why = "is empty" if not id else f"contains {bad!r}" if bad is not None else "stands for the run itself"
-    raise ChartBuildError(f"The id {id!r} {why}.", fix="Use letters, digits, dashes and underscores.", ids=(id,))
-
-
 def _pairs(spec: MapSpec) -> tuple[tuple[str, str], ...]:
     if spec is None:
         return ()
@@ -395,4 +445,7 @@ def _id_from_name(name: str) -> str:
 
 
 def _own_id(branch: Branch) -> str:
-    return _id_from_name(branch.chart.name) if isinstance(branch, Subflow) else derived_id(branch.function)
+    if isinstance(branch, Subflow):
+        chart = branch.chart
+        return _id_from_name(chart.name) if isinstance(chart, PartList) else derived_id(chart)
+    return derived_id(branch.function)

@@ -6,24 +6,28 @@ may suspend. Running a stage asks none of this.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
 import inspect
 import re
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
-from agentfootprint.flow.errors import ChartBuildError
+from agentfootprint.flow.errors import ChartBuildError, StateValueError
 from agentfootprint.flow.stage.context import StageContext
+from agentfootprint.flow.stage.current import CURRENT
+from agentfootprint.flow.stage.handle import Handle
 from agentfootprint.flow.stage.state import State
 from agentfootprint.flow.stage.traced import TracedHandle
 from agentfootprint.trace import Value
 
-__all__ = ["derived_id", "first_line", "is_plain", "resume_call", "stage_call", "titled"]
+__all__ = ["derived_id", "first_line", "is_generator", "is_plain", "resume_call", "stage_call", "titled"]
 
 Call: TypeAlias = Callable[..., Any]
 
 
-def stage_call(function: Call, state: type[State], *, raw: bool, stage: str) -> Call:
+def stage_call(function: Call, state: type[State], *, raw: bool, stage: str, thread: bool = False) -> Call:
     """What runs `function` on a handle.
 
     Args:
@@ -31,23 +35,35 @@ def stage_call(function: Call, state: type[State], *, raw: bool, stage: str) -> 
         state: The type the stage sees the state through.
         raw: Whether it gets the bare handle.
         stage: Id of its stage, for the refusal.
+        thread: Whether it runs in a worker thread.
 
     Raises:
-        ChartBuildError: It takes no argument, or more than there are.
+        ChartBuildError: It takes no argument, or more than there are; or it is to run in a thread and is no plain one.
     """
     count = _positional(function, stage, 1 if raw else 2, "f(handle)" if raw else "f(state) or f(state, ctx)")
-    if raw:
-        return function
-    if inspect.isasyncgenfunction(_unwrapped(function)):
-        return _streamed(function, state, with_context=count > 1)
+    call = function if raw else _typed(function, state, with_context=count > 1)
+    if thread:
+        if not is_plain(function):
+            raise ChartBuildError(
+                f"The function of stage {stage!r} is no plain one, so it can't run in a thread.",
+                fix="Leave out `thread`, or write it with `def` and block in it.",
+                ids=(stage,),
+            )
+        return _threaded(call)
+    return _streamed(call, stage) if is_generator(function) else call
+
+
+def _typed(function: Call, state: type[State], *, with_context: bool) -> Call:
 
     def alone(handle: TracedHandle) -> Value:
+        CURRENT.set(handle)
         return function(state(handle))
 
-    def with_context(handle: TracedHandle) -> Value:
+    def both(handle: TracedHandle) -> Value:
+        CURRENT.set(handle)
         return function(state(handle), StageContext(handle))
 
-    return with_context if count > 1 else alone
+    return both if with_context else alone
 
 
 def resume_call(function: Call, state: type[State], *, raw: bool, stage: str) -> Call:
@@ -64,9 +80,11 @@ def resume_call(function: Call, state: type[State], *, raw: bool, stage: str) ->
         return function
 
     def alone(handle: TracedHandle, answer: Value) -> Value:
+        CURRENT.set(handle)
         return function(state(handle), answer)
 
     def with_context(handle: TracedHandle, answer: Value) -> Value:
+        CURRENT.set(handle)
         return function(state(handle), answer, StageContext(handle))
 
     return with_context if count > 2 else alone  # noqa: PLR2004  state, answer, ctx
@@ -76,6 +94,11 @@ def is_plain(function: Call) -> bool:
     """Whether a function is known not to suspend: no coroutine function and no async generator."""
     inner = _unwrapped(function)
     return not (inspect.iscoroutinefunction(inner) or inspect.isasyncgenfunction(inner))
+
+
+def is_generator(function: Call) -> bool:
+    """Whether a function is an async generator: then it streams the texts it yields (FLOW-PY-10)."""
+    return inspect.isasyncgenfunction(_unwrapped(function))
 
 
 def _unwrapped(function: Call) -> Call:
@@ -115,15 +138,25 @@ def _wrong_shape(stage: str, shape: str) -> ChartBuildError:
     )
 
 
-def _streamed(function: Call, state: type[State], *, with_context: bool) -> Call:
+def _streamed(call: Call, stage: str) -> Call:
     async def run(handle: TracedHandle) -> str:
         context = StageContext(handle)
         texts: list[str] = []
-        pieces = function(state(handle), context) if with_context else function(state(handle))
-        async for text in pieces:
-            texts.append(text)
-            context.token(text)
+        async with contextlib.aclosing(call(handle)) as pieces:  # so that a cancelled stage ends its generator too
+            async for text in pieces:
+                if not isinstance(text, str):
+                    raise StateValueError("token", stage, f"a {type(text).__name__} is no text to stream.")
+                texts.append(text)
+                context.token(text)
         return "".join(texts)
+
+    return run
+
+
+def _threaded(call: Call) -> Call:
+    async def run(handle: Handle) -> Value:
+        value = await asyncio.to_thread(call, handle)
+        return await value if hasattr(cast("type[object]", type(value)), "__await__") else value
 
     return run
 

@@ -8,22 +8,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
+from agentfootprint.flow.parts import Part
+from agentfootprint.flow.retry import RetryPolicy
 from agentfootprint.trace import StageInfo
 
-__all__ = ["DECIDER", "MOUNT", "PAUSABLE", "SELECTOR", "STAGE", "STREAMING", "Node", "Plan"]
+__all__ = ["DECIDER", "FOREACH", "MOUNT", "PAUSABLE", "SELECTOR", "STAGE", "STREAMING", "Each", "Node", "Plan"]
 
 STAGE: Final = 0
 STREAMING: Final = 1
 PAUSABLE: Final = 2
 DECIDER: Final = 3
 SELECTOR: Final = 4
-MOUNT: Final = 5
+FOREACH: Final = 5
+MOUNT: Final = 6
 
 Call: TypeAlias = Callable[..., Any]
 
 
 def _nothing(*_: object) -> None:
     """What a mount calls: its work is its inner chart."""
+
+
+class Each:
+    """What a for-each runs.
+
+    Args:
+        items: Gives the items on a handle.
+        branch: Makes the chart of an item and its index.
+        max_branches: How many items run.
+        into: Key of the results.
+        errors_into: Key of the failures.
+    """
+
+    __slots__ = ("branch", "errors_into", "into", "items", "max_branches")
+
+    def __init__(self, items: Call, branch: Call, max_branches: int, into: str, errors_into: str | None) -> None:
+        self.items = items
+        self.branch = branch
+        self.max_branches = max_branches
+        self.into = into
+        self.errors_into = errors_into
 
 
 class Node:
@@ -33,7 +57,9 @@ class Node:
         "call",
         "children",
         "code",
+        "collect",
         "default",
+        "each",
         "entry",
         "fail_fast",
         "fork",
@@ -41,7 +67,9 @@ class Node:
         "in_pairs",
         "info",
         "inline",
+        "lazy",
         "loop",
+        "max_concurrency",
         "mount",
         "mutable",
         "next",
@@ -49,9 +77,12 @@ class Node:
         "out_fn",
         "out_pairs",
         "owner",
+        "part",
         "propagate_break",
         "raw",
         "resume",
+        "retry",
+        "timeout",
     )
 
     def __init__(self, code: int, call: Call = _nothing, *, raw: bool = False, resume: Call | None = None) -> None:
@@ -60,8 +91,12 @@ class Node:
         """Runs the stage's function on a handle."""
         self.resume = resume
         """Runs its second half on a handle and the answer."""
+        self.retry: RetryPolicy | None = None
+        """When it runs again after it raised."""
         self.raw = raw
         self.info: StageInfo
+        self.part: Part | None = None
+        """What it was made from."""
         self.next: Node | None = None
         self.loop: Node | None = None
         """The earlier stage it goes back to."""
@@ -71,12 +106,22 @@ class Node:
         self.fork: tuple[Node, ...] = ()
         """Children that run after this stage, before what follows it."""
         self.fail_fast = False
+        self.max_concurrency: int | None = None
+        """How many of its branches may be on their way at once."""
+        self.timeout: float | None = None
+        """Seconds each of its branches may take."""
         self.owner: Node | None = None
         """The decider, selector or forking stage that starts it."""
         self.mount: Node | None = None
         """The mount it stands in."""
         self.entry: Node | None = None
-        """First node inside, for a mount."""
+        """First node inside, for a mount; a lazy one has none, and a run uses a copy that has."""
+        self.lazy: Call | None = None
+        """Makes the chart of a lazy mount."""
+        self.each: Each | None = None
+        """What a for-each runs."""
+        self.collect: Call | None = None
+        """Gets value and final state of a branch of a for-each, instead of an output map."""
         self.inline = True
         """Whether everything it runs, mounts included, is plain functions: then a fork of it needs no tasks."""
         self.in_pairs: tuple[tuple[str, str], ...] | None = None

@@ -47,6 +47,8 @@ class Staged(msgspec.Struct, frozen=True, gc=False):
     value: Value
     read_keys: tuple[str, ...] | None = None
     """Keys the stage had read before it, when that is recorded (FLOW-MEM-41)."""
+    redact: bool = False
+    """Whether what it writes is redacted: its entry says so, the payload stays real (FLOW-MEM-25)."""
 
 
 class TransactionBuffer:
@@ -103,7 +105,28 @@ class TransactionBuffer:
         if not kept:
             return ()
         full = self._full(kept)
-        return tuple(full) if values == "full" else tuple(self._delta(kept, full))
+        ops = full if values == "full" else self._delta(kept, full)
+        hidden = self._hidden()
+        if hidden:
+            ops = [
+                msgspec.structs.replace(op, hidden=(op.path,)) if (op.path, op.verb == "merge") in hidden else op
+                for op in ops
+            ]
+        return tuple(ops)
+
+    def _hidden(self) -> set[tuple[str, bool]]:
+        """Paths that a redacted write left, each with whether it is the merged delta that is meant, or the value."""
+        hidden: set[tuple[str, bool]] = set()
+        for operation in self.staged:
+            if operation.redact:
+                hidden.add((PATH_DELIMITER.join(operation.path), operation.verb == "merge"))
+            elif operation.verb == "delete" and hidden:  # the delta stays: it is merged again at each entry
+                hidden.discard((PATH_DELIMITER.join(operation.path), False))
+        return hidden
+
+    def merged(self, key: str) -> bool:
+        """Whether something was merged into this top-level key."""
+        return any(operation.verb == "merge" and operation.path[0] == key for operation in self.staged)
 
     def _changed(self, path: Path) -> bool:
         before = self.base.get(path[0], ABSENT)
@@ -210,7 +233,8 @@ def bundle_of_ops(ops: Sequence[Op]) -> CommitBundle:
         elif op.value is not ABSENT:
             overwrite = with_value(overwrite, path, op.value)
     trace = tuple(TraceEntry(op.path, op.verb, op.read_keys) for op in ops)
-    return CommitBundle(0, "", "", "", trace, overwrite, updates, ())
+    hidden = tuple(dict.fromkeys(path for op in ops for path in op.hidden))
+    return CommitBundle(0, "", "", "", trace, overwrite, updates, hidden)
 
 
 def _root_of(path: Path, kept: set[Path]) -> Path:

@@ -6,12 +6,18 @@ Everything here works whatever keys the state has; the state itself offers keys 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from agentfootprint.flow.stage.handle import CLOSED
 from agentfootprint.flow.stage.home import Run
 from agentfootprint.flow.stage.traced import TracedHandle, diagnostic
 from agentfootprint.flow.stage.views import unwrapped
 from agentfootprint.trace import ABSENT, FrozenDict, FrozenList, Value, as_object
+
+if TYPE_CHECKING:
+    from agentfootprint.flow.detached.drivers import DetachDriver
+    from agentfootprint.flow.detached.ending import DetachHandle
+    from agentfootprint.flow.executor import Flow
 
 __all__ = ["Inputs", "StageContext"]
 
@@ -86,6 +92,16 @@ class StageContext:
         """How often this stage had run before, in this run."""
         return self._handle.run.visits[self._handle.info.number] - 1
 
+    @property
+    def deadline(self) -> float | None:
+        """When the run must be over, in seconds on `time.monotonic()`; None when it may take its time."""
+        return self._handle.run.deadline
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the stage was closed while its function goes on: in a thread, which nobody can stop."""
+        return self._handle.home is CLOSED
+
     def get(self, key: str, default: Value = None) -> Value:
         """The committed value itself, without a view; a tracked read."""
         return self._handle.get(key, default)
@@ -107,15 +123,20 @@ class StageContext:
         """The keys of the state; records nothing."""
         return self._handle.keys()
 
-    def set(self, key: str, value: Value, *, description: str | None = None) -> None:
+    def set(self, key: str, value: Value, *, redact: bool = False, description: str | None = None) -> None:
         """Stage a value.
 
         Args:
             key: Any key.
             value: What it shall be.
+            redact: Whether the key is redacted from now on, in the whole run and its mounts, until it is deleted:
+                recorders, logs, trees and evidence show a placeholder (FLOW-RED-1).
             description: Adds a log line that says so, unless it begins with `[`.
         """
-        self._handle[key] = unwrapped(value)
+        if redact:
+            self._handle.set_redacted(key, unwrapped(value))
+        else:
+            self._handle[key] = unwrapped(value)
         if description is not None and not description.startswith("["):
             self._handle.note("logs", "messages", [f"[WRITE] {description}"])
 
@@ -150,9 +171,25 @@ class StageContext:
         if run.stream is not None:
             run.stream.token(self._handle.info.stream_id, text)
 
+    def detach_and_join_later(
+        self, driver: DetachDriver, child: Flow, input: Mapping[str, Any] | None = None
+    ) -> DetachHandle:
+        """Start another chart apart, and go on (see `agentfootprint.flow.detach_and_join_later`)."""
+        from agentfootprint.flow.detached.starting import detach_and_join_later
+
+        return detach_and_join_later(driver, child, input, origin=self.runtime_stage_id)
+
+    def detach_and_forget(self, driver: DetachDriver, child: Flow, input: Mapping[str, Any] | None = None) -> None:
+        """Start another chart apart, whose end is nobody's business."""
+        self.detach_and_join_later(driver, child, input)
+
     def break_(self, reason: str | None = None) -> None:
         """End the run, or this subflow, after the commit; the function goes on (FLOW-EXE-18)."""
         self._handle.break_(reason)
+
+    def interrupt(self, reason: Value, *, expects: Value = None) -> Value:
+        """Stop the run to ask; gives the answer once there is one (see `agentfootprint.flow.interrupt`)."""
+        return self._handle.interrupt(reason, expects=expects)
 
     def log(self, message: Value) -> None:
         """Add a message to the logs of this execution."""
@@ -177,6 +214,4 @@ class StageContext:
         self._noted("evals", name, value, f"eval.{name}")
 
     def _noted(self, bag: str, key: str, value: Value, event: str) -> None:
-        kept = diagnostic(value)
-        self._handle.note(bag, key, kept)
-        self._handle.tell_emit(event, kept)
+        self._handle.tell_emit(event, self._handle.note(bag, key, value))

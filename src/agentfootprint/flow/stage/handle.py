@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn, cast
 
 from agentfootprint.flow.errors import AbsentKeyError, ReadonlyInputError, StageClosedError, StateValueError
+from agentfootprint.flow.stage.asking import answer_to
 from agentfootprint.flow.stage.home import Home, Run
 from agentfootprint.trace import (
     ABSENT,
+    PATH_DELIMITER,
     EmittedRow,
     Execution,
     FrozenDict,
@@ -25,7 +27,7 @@ from agentfootprint.trace import (
     freeze,
 )
 
-__all__ = ["CLOSED", "EMPTY", "NOTHING", "Handle", "extended", "frozen"]
+__all__ = ["CLOSED", "EMPTY", "NOTHING", "Handle", "extended", "frozen", "refuse_key"]
 
 EMPTY: Final[dict[str, Value]] = {}
 """What an open execution shows as its writes; never written into."""
@@ -70,6 +72,18 @@ def frozen(key: str, value: Value, stage: str) -> Value:
         return freeze(value)
     except ValueRefusedError as refused:
         raise StateValueError(key, stage, refused.problem) from refused
+
+
+def refuse_key(key: object, stage: str) -> None:
+    """Refuse what can't be a key: no text, half of a surrogate pair in it, or what separates the keys of a path."""
+    if not isinstance(key, str):
+        raise StateValueError(str(key), stage, f"its key is of type {type(key).__name__}, not a text.")
+    if PATH_DELIMITER in key:
+        raise StateValueError(key, stage, "its key holds U+001F, which separates the keys of a path.")
+    try:
+        freeze(str(key))
+    except ValueRefusedError as refused:
+        raise StateValueError(key, stage, f"its key is refused: {refused.problem}") from refused
 
 
 class Handle(Execution, gc=False, eq=False):
@@ -188,6 +202,10 @@ class Handle(Execution, gc=False, eq=False):
     def break_(self, reason: str | None = None) -> None:
         """End this runtime after the commit; the function goes on until it returns (FLOW-EXE-18)."""
         self.home.stop(self.index, reason)
+
+    def interrupt(self, reason: Value, *, expects: Value = None) -> Value:
+        """Stop the run to ask; gives the answer once there is one, when the stage runs again from its top."""
+        return answer_to(self, reason, expects)
 
     def emit(self, name: str, payload: Value = None) -> None:
         """Record something of your own, at this point of the run."""

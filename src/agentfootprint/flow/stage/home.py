@@ -5,15 +5,22 @@ A state dict is changed in place only while nobody else can hold it; whoever wan
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from agentfootprint.flow.stage.asking import Answers
 from agentfootprint.flow.watch.recorder import Watch
 from agentfootprint.trace import ABSENT, Dials, FrozenDict, Journal, Value
 
+if TYPE_CHECKING:
+    from agentfootprint.trace import Veil
+
 __all__ = ["Home", "Run", "StreamHandlers"]
+
+_VEILING: Final = threading.Lock()
 
 
 class StreamHandlers:
@@ -73,10 +80,16 @@ class Run:
         self.scope = scope
         self.env = env
         self.watch = watch
+        self.deadline: float | None = None
+        """When it must be over, in seconds on `time.monotonic()`."""
         self.stream: StreamHandlers | None = None
         """Who gets the tokens of streaming stages."""
+        self.narrated = False
+        """Whether stages keep in which order they did what, for a narrative."""
         self.tokens: dict[int, list[str]] = {}
         """Texts sent by the streaming stages that are open, by the index of the execution."""
+        self.answers: dict[int, Answers] = {}
+        """What stages that ask have been answered, by the index of the execution."""
         self.visits: list[int] = [0] * len(journal.stages)
         """How often each stage has begun, by number."""
         self.interned: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -91,6 +104,16 @@ class Run:
     def dials(self) -> Dials:
         """How much of this run is kept."""
         return self.journal.dials
+
+    def veiled(self) -> Veil:
+        """The veil over this run, made when the first write asks for one."""
+        if self.journal.veil is None:
+            from agentfootprint.trace import cover
+
+            with _VEILING:  # stages in threads may ask at the same time
+                if self.journal.veil is None:
+                    cover(self.journal, None)
+        return cast("Veil", self.journal.veil)
 
 
 class Home(msgspec.Struct, eq=False):

@@ -1,7 +1,8 @@
 """What a stage sees of the state: attributes whose reads are recorded and whose writes are staged.
 
 A subclass declares fields for the editor and the type checker; any other key works just as well, by attribute or by
-item. Nothing but reading a key records a read: not `repr`, `==`, `vars` or `copy`.
+item; a method of the subclass hides a key of its name from the attribute, which is then read and written by item
+only (FLOW-MEM-6). Nothing but reading a key records a read: not `repr`, `==`, `vars` or `copy`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, cast
 
-from agentfootprint.flow.errors import AbsentKeyError
+from agentfootprint.flow.errors import AbsentKeyError, ChartBuildError
 from agentfootprint.flow.stage.traced import TracedHandle
 from agentfootprint.flow.stage.views import DictView, ListView, unwrapped, wrapped
 from agentfootprint.trace import ABSENT, Value
@@ -30,17 +31,24 @@ class State:
     __slots__ = ("__handle", "__views")
 
     __defaults: ClassVar[dict[str, Any]] = {}
+    __hidden: ClassVar[frozenset[str]] = frozenset()
+    """What a subclass has beside its fields: attributes that are no keys."""
 
     def __init_subclass__(cls, **options: Value) -> None:
         super().__init_subclass__(**options)
         defaults = dict(cls.__defaults)
-        for name in inspect.get_annotations(cls):
-            if name.startswith("_"):
-                continue
-            if name in vars(cls):
-                defaults[name] = vars(cls)[name]
+        fields = {name for name, kind in inspect.get_annotations(cls).items() if _is_field(name, kind)}
+        own = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
+        for name in fields:
+            if name in own:
+                if callable(own[name]) or hasattr(own[name], "__get__"):
+                    raise ChartBuildError(
+                        f"The field {name!r} of {cls.__name__} is a method of it too.", fix="Rename one of them."
+                    )
+                defaults[name] = own[name]
             setattr(cls, name, property(_reader(name)))
         cls.__defaults = defaults
+        cls.__hidden = (cls.__hidden | own.keys()) - fields
 
     def __init__(self, handle: TracedHandle) -> None:
         object.__setattr__(self, "_State__handle", handle)
@@ -71,12 +79,16 @@ class State:
         self.__handle[key] = unwrapped(value)
 
     def __setattr__(self, name: str, value: Value) -> None:
+        if name in self.__hidden or name[:1] == "_":
+            raise _no_key(type(self).__name__, name)
         self.__handle[name] = unwrapped(value)
 
     def __delitem__(self, key: str) -> None:
         del self.__handle[key]
 
     def __delattr__(self, name: str) -> None:
+        if name in self.__hidden or name[:1] == "_":
+            raise _no_key(type(self).__name__, name)
         del self.__handle[name]
 
     def __contains__(self, key: str) -> bool:
@@ -98,6 +110,15 @@ class State:
 def handle_of(state: State) -> TracedHandle:
     """The handle behind a stage's state."""
     return object.__getattribute__(state, "_State__handle")
+
+
+def _is_field(name: str, kind: object) -> bool:
+    words = kind if isinstance(kind, str) else repr(kind)
+    return not name.startswith("_") and not words.removeprefix("typing.").startswith("ClassVar")
+
+
+def _no_key(kind: str, name: str) -> AttributeError:
+    return AttributeError(f"{name!r} is an attribute of {kind} itself; a key of that name is s[{name!r}].", name=name)
 
 
 def _reader(name: str) -> Callable[[State], Any]:

@@ -8,13 +8,13 @@ it; a key absent there is looked up in the live state (FLOW-MEM-7).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET
 
 from agentfootprint.flow.errors import AbsentKeyError, ReadonlyInputError
 from agentfootprint.flow.stage.commit import Staged, TransactionBuffer, bundle_of_ops
-from agentfootprint.flow.stage.handle import CLOSED, Handle, extended, frozen
+from agentfootprint.flow.stage.handle import CLOSED, Handle, extended, frozen, refuse_key
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.watch.recorder import now_ms
 from agentfootprint.flow.watch.sightings import EmitSeen, ReadSeen, WriteSeen
@@ -30,6 +30,9 @@ from agentfootprint.trace import (
     apply_smart_merge,
     freeze,
 )
+
+if TYPE_CHECKING:
+    from agentfootprint.trace import Veil
 
 __all__ = ["RUNS", "TracedHandle", "diagnostic"]
 
@@ -48,7 +51,15 @@ def diagnostic(value: Value) -> Value:
 class TracedHandle(Handle, gc=False, eq=False):
     """A stage execution while it is open, with everything it does on record."""
 
+    said: list[tuple[str, str, Value]] | None = None
+    """All it does, in order; None when no narrative is wanted."""
     buffer: TransactionBuffer | None = None
+    hidden: dict[str, None] | None = None
+    """Keys it wrote that are redacted whole; None while nothing in the run is redacted."""
+    shown_reads: dict[str, Value] | None = None
+    """What is shown instead of what it read."""
+    shown_writes: dict[str, Value] | None = None
+    """What is shown instead of what it wrote."""
 
     def __getitem__(self, key: str) -> Value:
         value = self.read(key)
@@ -63,7 +74,11 @@ class TracedHandle(Handle, gc=False, eq=False):
 
     def __contains__(self, key: str) -> bool:
         value = self.look(key)
-        self.r.setdefault(key, value)  # an existence probe is a read, but no event (4.2)
+        if key not in self.r:
+            self.r[key] = value  # an existence probe is a read, but no event (4.2)
+            veil = self.home.run.journal.veil
+            if veil is not None:
+                self._shown_read(veil, key, value)
         return value is not ABSENT
 
     def peek(self, key: str, default: Value = None) -> Value:
@@ -77,10 +92,26 @@ class TracedHandle(Handle, gc=False, eq=False):
         """A tracked read that gives `ABSENT` for an absent key."""
         value = self.look(key)
         self.r[key] = value
+        veil = self.home.run.journal.veil
+        told = value if veil is None else self._shown_read(veil, key, value)
+        if self.said is not None:
+            self.said.append(("read", key, told))
         watch = self.home.run.watch
         if watch is not None and watch.wants("on_read"):
-            shown = UNSET if value is ABSENT else value
-            watch.tell(ReadSeen(**self._here(), key=key, value=shown))
+            shown = UNSET if told is ABSENT else told
+            info = self.info
+            watch.tell(
+                ReadSeen(
+                    timestamp=now_ms(),
+                    stage_name=info.name,
+                    stage_id=info.id,
+                    runtime_stage_id=self.runtime_stage_id,
+                    pipeline_id=info.namespace,
+                    key=key,
+                    value=shown,
+                    redacted=told is not value,
+                )
+            )
         return value
 
     def look(self, key: str) -> Value:
@@ -127,12 +158,17 @@ class TracedHandle(Handle, gc=False, eq=False):
 
     def emit(self, name: str, payload: Value = None) -> None:
         """Record something of your own and tell the recorders, now."""
-        shown = frozen(name, payload, self.info.id)
+        shown = self._shown_emit(name, frozen(name, payload, self.info.id))
         super().emit(name, shown)
-        self.tell_emit(name, shown)
+        self._tell_emit(name, shown)
 
     def tell_emit(self, name: str, payload: Value) -> None:
         """Tell the recorders of something, now."""
+        self._tell_emit(name, self._shown_emit(name, payload))
+
+    def _tell_emit(self, name: str, payload: Value) -> None:
+        if self.said is not None:
+            self.said.append(("emit", name, payload))
         watch = self.home.run.watch
         if watch is not None and watch.wants("on_emit"):
             watch.tell(
@@ -147,9 +183,14 @@ class TracedHandle(Handle, gc=False, eq=False):
                 )
             )
 
-    def note(self, bag: str, key: str, value: Value) -> None:
-        """Add a diagnostic to this execution: `bag` is `logs`, `errors`, `metrics` or `evals`."""
-        self.home.run.journal.append(NotedRow(self, bag, key, diagnostic(value)))
+    def note(self, bag: str, key: str, value: Value) -> Value:
+        """Add a diagnostic to this execution: `bag` is `logs`, `errors`, `metrics` or `evals`; gives what was kept."""
+        journal = self.home.run.journal
+        kept = diagnostic(value)
+        if journal.veil is not None:
+            kept = journal.veil.noted(key, kept, self.home.mount)
+        journal.append(NotedRow(self, bag, key, kept))
+        return kept
 
     def close(self, interned: dict[tuple[str, ...], tuple[str, ...]]) -> None:
         """Commit what was staged and become a record. Called by the run, once."""
@@ -160,9 +201,13 @@ class TracedHandle(Handle, gc=False, eq=False):
         reads: dict[str, Value] = self.r if dials.reads != "off" else {}
         keys = tuple(reads)
         self.reads = interned.setdefault(keys, keys)
-        self.detail = Detail(reads, self.w)
+        said = None if self.said is None else tuple(self.said)
+        if home.run.journal.veil is None:
+            self.detail = Detail(reads, self.w, said)
+        else:
+            self.detail = Detail(reads, self.w, said, tuple(self.hidden or ()), self.shown_reads, self._shown_tracked())
         self.base = self.w = self.r = self.home = CLOSED
-        self.buffer = None
+        self.buffer = self.said = self.hidden = self.shown_reads = self.shown_writes = None
 
     def _commit(self, home: Home, buffer: TransactionBuffer, dials: Dials) -> None:
         implied = dials.provenance == "off" and (
@@ -182,23 +227,105 @@ class TracedHandle(Handle, gc=False, eq=False):
             home.apply(writes)
             self.writes = writes
 
+    def set_redacted(self, key: str, value: Value) -> None:
+        """Stage a value that only stages see, and redact the key in the whole run until it is deleted (FLOW-RED-1)."""
+        value = frozen(key, value, self.info.id)
+        if key in self.home.locked:
+            raise ReadonlyInputError(key, self.info.id)
+        self.home.run.veiled().hide(key, self.home.mount)
+        self._stage("set", (key,), value, "set")
+
     def _stage(
         self, verb: Literal["set", "merge", "delete"], path: tuple[str, ...], value: Value, operation: str
     ) -> None:
         home: Home = self.home
         key = path[0]
+        for segment in path:
+            if type(segment) is not str or not segment.isascii() or PATH_DELIMITER in segment:
+                refuse_key(segment, self.info.id)
         if key in home.locked:
             raise ReadonlyInputError(key, self.info.id)
         namespace = self.info.namespace
         full = (RUNS, namespace, *path) if namespace else path
         reads = tuple(self.r) if home.run.journal.dials.provenance != "off" else None
-        self._opened().stage(Staged(verb, full, value, reads))
+        told = value
+        if home.run.journal.veil is not None:
+            path, told = self._shown_write(home.run.journal.veil, path, value)
+        hides = self.hidden is not None and key in self.hidden
+        self._opened().stage(Staged(verb, full, value, reads, hides and value is not ABSENT))
         shown = ".".join(path)
         self.w[shown] = (value, operation)
+        if self.said is not None:
+            self.said.append((operation, shown, told))
         watch = home.run.watch
         if watch is not None and watch.wants("on_write"):
-            told = UNSET if value is ABSENT else value
-            watch.tell(WriteSeen(**self._here(), key=shown, value=told, operation=operation))
+            value = UNSET if told is ABSENT else told
+            redacted = told is not self.w[shown][0]
+            info = self.info
+            watch.tell(
+                WriteSeen(
+                    timestamp=now_ms(),
+                    stage_name=info.name,
+                    stage_id=info.id,
+                    runtime_stage_id=self.runtime_stage_id,
+                    pipeline_id=info.namespace,
+                    key=shown,
+                    value=value,
+                    operation=operation,
+                    redacted=redacted,
+                )
+            )
+
+    # what others see of it
+
+    def _shown_read(self, veil: Veil, key: str, value: Value) -> Value:
+        """What is shown of a value that was read: itself, when nothing of it is redacted."""
+        if value is ABSENT:
+            return value
+        home: Home = self.home
+        told = veil.shown(key, value, home.mount, ever=bool(self.info.namespace))
+        if told is not value:
+            self.shown_reads = self.shown_reads or {}
+            self.shown_reads[key] = told
+        elif self.shown_reads is not None:
+            self.shown_reads.pop(key, None)
+        return told
+
+    def _shown_write(self, veil: Veil, path: tuple[str, ...], value: Value) -> tuple[tuple[str, ...], Value]:
+        """A write as it may be told: the way to it ends where something is redacted whole."""
+        home: Home = self.home
+        key, mount, ever = path[0], home.mount, bool(self.info.namespace)
+        if value is ABSENT and len(path) == 1 and not ever and not self._opened().merged(key):
+            veil.forget(key, mount)  # what was merged comes back with the next merge (FLOW-MEM-24)
+        if self.info.kind == "foreach":
+            veil.gather(key)
+        hidden = self.hidden = {} if self.hidden is None else self.hidden
+        if veil.hides(key, mount, ever=ever):
+            hidden[key] = None
+            veil.seen[key] = None
+        else:
+            hidden.pop(key, None)
+        told = veil.covered(path, value, mount, veil.placeholder, ever=ever)
+        writes = self.shown_writes = {} if self.shown_writes is None else self.shown_writes
+        shown = ".".join(told.path)
+        writes.pop(shown, None)
+        if told.hidden:
+            writes[shown] = told.value
+        return told.path, told.value
+
+    def _shown_tracked(self) -> dict[str, Value] | None:
+        """The same for all it wrote; what was written below a key before a write redacted that is hidden too."""
+        hidden, veil = self.hidden or {}, self.home.run.journal.veil
+        for path in self.w if hidden else ():
+            if path not in hidden and any(path.startswith(f"{key}.") for key in hidden):
+                self.shown_writes = self.shown_writes or {}
+                self.shown_writes[path] = veil.placeholder
+        return self.shown_writes
+
+    def _shown_emit(self, name: str, payload: Value) -> Value:
+        home: Home = self.home
+        veil = home.run.journal.veil
+        return payload if veil is None else veil.emitted(name, payload, home.mount)
 
     def _opened(self) -> TransactionBuffer:
         """The buffer, over the state as it is at the first touch."""
@@ -208,14 +335,3 @@ class TracedHandle(Handle, gc=False, eq=False):
             base = home.share() if self.info.namespace else home.state
             buffer = self.buffer = TransactionBuffer(base)
         return buffer
-
-    def _here(self) -> dict[str, Value]:
-        """Where a scope event happened."""
-        info = self.info
-        return {
-            "timestamp": now_ms(),
-            "stage_name": info.name,
-            "stage_id": info.id,
-            "runtime_stage_id": self.runtime_stage_id,
-            "pipeline_id": info.namespace,
-        }

@@ -7,8 +7,9 @@ nothing more: the read of its root key was recorded when the view was fetched (4
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, Final, TypeAlias, cast, overload
 
+from agentfootprint.flow.errors import AbsentKeyError, StageClosedError
 from agentfootprint.flow.stage.commit import with_value
 from agentfootprint.flow.stage.handle import frozen
 from agentfootprint.flow.stage.traced import TracedHandle
@@ -58,6 +59,11 @@ def _stage_whole(handle: TracedHandle, path: Path, value: Value) -> None:
         handle.set_path(keys, value)  # replaced, not united with what is there (FLOW-DIF-2)
 
 
+def _dotted(path: Path) -> str:
+    """A path as messages show it."""
+    return ".".join(map(str, path))
+
+
 def _first_list(path: Path) -> int | None:
     return next((place for place, segment in enumerate(path) if isinstance(segment, int)), None)
 
@@ -93,7 +99,7 @@ class DictView(MutableMapping[str, Any]):
     def __setitem__(self, key: str, value: Value) -> None:
         handle, path = self._handle, (*self._path, key)
         place = _first_list(path)
-        value = frozen(str(path[0]), unwrapped(value), handle.info.id)
+        value = frozen(_dotted(path), unwrapped(value), handle.info.id)
         if place is not None:
             _stage_inside_list(handle, path, place, value)
             return
@@ -103,6 +109,8 @@ class DictView(MutableMapping[str, Any]):
         handle.update(cast("str", path[0]), patch)
 
     def __setattr__(self, name: str, value: Value) -> None:
+        if name in _METHODS or name[:1] == "_":
+            raise _no_key(name)
         self[name] = value
 
     def __delitem__(self, key: str) -> None:
@@ -116,6 +124,8 @@ class DictView(MutableMapping[str, Any]):
             handle.delete_path(cast("tuple[str, ...]", path))
 
     def __delattr__(self, name: str) -> None:
+        if name in _METHODS or name[:1] == "_":
+            raise _no_key(name)
         del self[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -130,7 +140,22 @@ class DictView(MutableMapping[str, Any]):
     __hash__ = None  # compared by content, so not a key
 
     def __repr__(self) -> str:
-        return repr(self.raw)
+        return _shown(self)
+
+
+def _shown(view: DictView | ListView) -> str:
+    try:
+        return repr(view.raw)
+    except StageClosedError:  # a debugger or an error report may look at it later than the stage did
+        return "<view of a stage that has committed>"
+
+
+_METHODS: Final = frozenset(dir(DictView))
+
+
+def _no_key(name: str) -> AttributeError:
+    """An attribute is a method of the view, so a member of that name is reached by item only (FLOW-MEM-6)."""
+    return AttributeError(f"{name!r} is a method of every object; a member of that name is [{name!r}].", name=name)
 
 
 class ListView(MutableSequence[Any]):
@@ -152,7 +177,7 @@ class ListView(MutableSequence[Any]):
     @overload
     def __getitem__(self, index: slice) -> MutableSequence[Any]: ...
     def __getitem__(self, index: int | slice) -> Value:
-        items = self.raw
+        items = self._items()
         if isinstance(index, slice):
             return items[index]
         place = index + len(items) if index < 0 else index
@@ -163,7 +188,7 @@ class ListView(MutableSequence[Any]):
     @overload
     def __setitem__(self, index: slice, value: Iterable[Any]) -> None: ...
     def __setitem__(self, index: int | slice, value: Value) -> None:
-        items = list(self.raw)
+        items = list(self._items())
         if isinstance(index, slice):
             items[index] = [self._frozen(item) for item in value]
         else:
@@ -171,32 +196,32 @@ class ListView(MutableSequence[Any]):
         self._replace(FrozenList(items, len(items)))
 
     def __delitem__(self, index: int | slice) -> None:
-        items = list(self.raw)
+        items = list(self._items())
         del items[index]
         self._replace(FrozenList(items, len(items)))
 
     def insert(self, index: int, value: Value) -> None:
         """Stage the list with one element more, before `index`."""
-        items = list(self.raw)
+        items = list(self._items())
         items.insert(index, self._frozen(value))
         self._replace(FrozenList(items, len(items)))
 
     def append(self, value: Value) -> None:
         """Stage the list with one element more, at its end: O(1)."""
-        self._replace(self.raw.append(self._frozen(value)))
+        self._replace(self._items().append(self._frozen(value)))
 
     def extend(self, values: Iterable[Any]) -> None:
         """Stage the list with more elements at its end: O(added)."""
-        self._replace(self.raw.extend([self._frozen(value) for value in values]))
+        self._replace(self._items().extend([self._frozen(value) for value in values]))
 
     def sort(self, *, key: Value = None, reverse: bool = False) -> None:
         """Stage the list sorted."""
-        items = sorted(self.raw, key=key, reverse=reverse)
+        items = sorted(self._items(), key=key, reverse=reverse)
         self._replace(FrozenList(items, len(items)))
 
     def reverse(self) -> None:
         """Stage the list in reverse order."""
-        items = list(reversed(self.raw))
+        items = list(reversed(self._items()))
         self._replace(FrozenList(items, len(items)))
 
     def __len__(self) -> int:
@@ -212,10 +237,17 @@ class ListView(MutableSequence[Any]):
     __hash__ = None  # type: ignore[assignment]  # compared by content, so not a key
 
     def __repr__(self) -> str:
-        return repr(self.raw)
+        return _shown(self)
+
+    def _items(self) -> FrozenList:
+        """The list, which the stage may have removed or replaced by something else since the view was made."""
+        items = self.raw
+        if as_list(items) is None:
+            raise AbsentKeyError(_dotted(self._path), self._handle.info.id)
+        return items
 
     def _frozen(self, value: Value) -> Value:
-        return frozen(str(self._path[0]), unwrapped(value), self._handle.info.id)
+        return frozen(_dotted(self._path), unwrapped(value), self._handle.info.id)
 
     def _replace(self, items: FrozenList) -> None:
         place = _first_list(self._path)

@@ -6,15 +6,18 @@ is counted, the run and the other recorders go on (FLOW-REC-6).
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import UNSET
 
+from agentfootprint.flow.dev import FlowDevWarning, dev_warning
 from agentfootprint.flow.errors import AsyncHookError
+from agentfootprint.flow.watch.failure import name_of
 from agentfootprint.flow.watch.sightings import (
     BreakSeen,
     CommitSeen,
@@ -34,30 +37,37 @@ from agentfootprint.flow.watch.sightings import (
     Sighting,
     StageEnded,
     StageExecuted,
+    StageRetried,
     StageStarted,
     Step,
     SubflowEntered,
     SubflowExited,
+    SubflowRegistered,
     WriteSeen,
 )
 from agentfootprint.trace import ENTRY, Execution
 
-__all__ = ["HOOKS", "Recorder", "Watch", "attach", "now_ms"]
+__all__ = ["HOOKS", "Hook", "Recorder", "Watch", "attach", "channel_of", "hooks_of", "id_of", "now_ms", "placed"]
 
 Hook: TypeAlias = Callable[[Any], object]
 
-_ids = itertools.count(1)
+_ids: Final[dict[str, itertools.count[int]]] = {}
+"""The next number of the recorders of each label."""
 
 
 class Recorder:
     """Base of observers: override the hooks you want, the others are never called.
 
     Args:
-        id: Attaching another recorder with the same id replaces this one; unique by default.
+        id: Attaching another recorder with the same id replaces this one; unique by default (`metrics-1`).
     """
 
+    label: ClassVar[str] = ""
+    """What default ids begin with; the class's name when empty."""
+
     def __init__(self, id: str | None = None) -> None:
-        self.id = id or f"{type(self).__name__}-{next(_ids)}"
+        label = self.label or type(self).__name__
+        self.id = id or f"{label}-{next(_ids.setdefault(label, itertools.count(1)))}"
 
     def clear(self) -> None:
         """Called before each run, not before a resume (FLOW-REC-9)."""
@@ -110,6 +120,9 @@ class Recorder:
     def on_subflow_exit(self, event: SubflowExited) -> None:
         """A mount was left."""
 
+    def on_subflow_registered(self, event: SubflowRegistered) -> None:
+        """A chart became known on the way."""
+
     def on_loop(self, event: LoopSeen) -> None:
         """Control goes back."""
 
@@ -118,6 +131,9 @@ class Recorder:
 
     def on_error(self, event: ErrorSeen) -> None:
         """A stage raised, or a recorder did; `event.channel` tells."""
+
+    def on_stage_retry(self, event: StageRetried) -> None:
+        """An attempt of a stage failed; it runs again."""
 
     def on_pause(self, event: PauseSeen) -> None:
         """The run stops to ask; told on both channels."""
@@ -129,13 +145,19 @@ class Recorder:
 HOOKS: Final = tuple(name for name in vars(Recorder) if name.startswith("on_"))
 _SCOPE_HOOKS: Final = frozenset(("on_stage_start", "on_read", "on_write", "on_stage_end", "on_pause", "on_resume"))
 """Hooks whose failure is told to the `on_error` of all recorders; of `on_commit` it never is."""
+_STEPLESS: Final = frozenset(
+    ("on_stage_start", "on_read", "on_write", "on_emit", "on_stage_end", "on_commit", "on_run_start", "on_run_end")
+)
+"""Hooks whose events have no traversal context, or only that of the run itself."""
 _OPERATIONS: Final = {"on_read": "read", "on_write": "write"}
 
 
-def _hooks_of(recorder: object) -> Iterable[tuple[str, Hook]]:
+def hooks_of(recorder: object) -> Iterable[tuple[str, Hook]]:
+    """The hooks an observer has, by name; those of the base class do not count."""
     for name in HOOKS:
         hook = getattr(recorder, name, None)
-        if hook is not None and getattr(type(recorder), name, None) is not getattr(Recorder, name):
+        is_own = name in getattr(recorder, "__dict__", ())
+        if hook is not None and (is_own or getattr(type(recorder), name, None) is not getattr(Recorder, name)):
             yield name, hook
 
 
@@ -145,16 +167,25 @@ def attach(recorders: Sequence[object], recorder: object) -> tuple[object, ...]:
     Raises:
         AsyncHookError: A hook is a coroutine function.
     """
-    name = _id_of(recorder)
-    for hook_name, hook in _hooks_of(recorder):
+    name, hooks = id_of(recorder), list(hooks_of(recorder))
+    for hook_name, hook in hooks:
         if inspect.iscoroutinefunction(hook):
             raise AsyncHookError(name, hook_name)
-    if any(_id_of(known) == name for known in recorders):
-        return tuple(recorder if _id_of(known) == name else known for known in recorders)
+    if not hooks:
+        dev_warning(f"The recorder {name!r} has no hook: it will be told nothing.")
+    return placed(recorders, recorder)
+
+
+def placed(recorders: Sequence[object], recorder: object) -> tuple[object, ...]:
+    """The recorders with one more, in the place of one with the same id."""
+    name = id_of(recorder)
+    if any(id_of(known) == name for known in recorders):
+        return tuple(recorder if id_of(known) == name else known for known in recorders)
     return (*recorders, recorder)
 
 
-def _id_of(recorder: object) -> str:
+def id_of(recorder: object) -> str:
+    """What an observer is known by."""
     return str(getattr(recorder, "id", None) or f"{type(recorder).__name__}-{id(recorder)}")
 
 
@@ -163,19 +194,22 @@ class Watch:
 
     Args:
         recorders: The observers.
+        before: The watch of the run that this one goes on with, after a pause in the same executor.
     """
 
-    def __init__(self, recorders: Sequence[object]) -> None:
+    def __init__(self, recorders: Sequence[object], before: Watch | None = None) -> None:
         self.recorders = tuple(recorders)
-        self.failures: dict[tuple[str, str], int] = {}
+        self.failures: dict[tuple[str, str], int] = {} if before is None else before.failures
         """How often a hook raised, by recorder id and hook."""
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, Step] = {} if before is None else before.steps
         """The step of each execution begun, by index."""
         self._hooks: dict[str, tuple[tuple[str, Hook], ...]] = {}
         for recorder in self.recorders:
-            for name, hook in _hooks_of(recorder):
-                self._hooks[name] = (*self._hooks.get(name, ()), (_id_of(recorder), hook))
+            for name, hook in hooks_of(recorder):
+                self._hooks[name] = (*self._hooks.get(name, ()), (id_of(recorder), hook))
         self.any = bool(self._hooks)
+        self.flows = not self._hooks.keys() <= _STEPLESS
+        """Whether anybody has a hook whose events say which step they belong to: steps are made only then."""
 
     def wants(self, hook: str) -> bool:
         """Whether anybody has this hook: an event is made only then."""
@@ -198,7 +232,7 @@ class Watch:
                 try:
                     clear()
                 except Exception:  # noqa: BLE001  the observer's bug, not the run's
-                    self._count(_id_of(recorder), "clear")
+                    self._count(id_of(recorder), "clear")
 
     def begun(self, execution: Execution, visits: int, run_id: str) -> Step:
         """Make the step of an execution (FLOW-EXE-7); `visits` counts earlier executions of its stage."""
@@ -222,7 +256,10 @@ class Watch:
 
     def _failed(self, owner: str, event: Sighting, raised: Exception) -> None:
         self._count(owner, event.hook)
-        if event.hook not in _SCOPE_HOOKS or getattr(event, "channel", "scope") != "scope":
+        if event.hook not in _SCOPE_HOOKS or channel_of(event) != "scope":
+            if event.hook != "on_commit" and self.failures[owner, event.hook] == 1:
+                with contextlib.suppress(FlowDevWarning):  # a warning made an error must not end the run
+                    dev_warning(f"The recorder {owner!r} raised {name_of(raised)} in {event.hook}.")
             return
         told = ErrorSeen(
             timestamp=event.timestamp,
@@ -231,7 +268,7 @@ class Watch:
             runtime_stage_id=getattr(event, "runtime_stage_id", UNSET),
             pipeline_id=getattr(event, "pipeline_id", UNSET),
             channel="scope",
-            error=type(raised).__name__,
+            error=name_of(raised),
             operation=_OPERATIONS.get(event.hook, UNSET),
         )
         for name, hook in self._hooks.get("on_error", ()):
@@ -242,6 +279,20 @@ class Watch:
 
     def _count(self, owner: str, hook: str) -> None:
         self.failures[owner, hook] = self.failures.get((owner, hook), 0) + 1
+
+
+def channel_of(event: Sighting | Mapping[str, Any]) -> str:
+    """Which channel an event of a shared hook came on: `scope` or `flow` (FLOW-REC-1).
+
+    Args:
+        event: An event, or one in wire form; without a `channel`, one that names no pipeline is of the flow.
+    """
+    if isinstance(event, Mapping):
+        return str(event.get("channel") or ("scope" if "pipelineId" in event else "flow"))
+    channel = getattr(event, "channel", None)
+    if channel is None:
+        return "flow" if getattr(event, "pipeline_id", UNSET) is UNSET else "scope"
+    return str(channel)
 
 
 def now_ms() -> int:

@@ -6,12 +6,16 @@ missing on the wire.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from agentfootprint.flow.watch.failure import issues_of
 from agentfootprint.trace import ROOT_RUNTIME_STAGE_ID, ROOT_STAGE_ID, Record, Value, thaw
+
+if TYPE_CHECKING:
+    from agentfootprint.trace import Veil
 
 __all__ = [
     "BreakSeen",
@@ -29,15 +33,18 @@ __all__ = [
     "RunEnded",
     "RunFailed",
     "RunStarted",
+    "SeenIssue",
     "SelectionSeen",
     "Sighting",
     "StageEnded",
     "StageExecuted",
+    "StageRetried",
     "StageStarted",
     "Step",
     "StructuredError",
     "SubflowEntered",
     "SubflowExited",
+    "SubflowRegistered",
     "WriteSeen",
     "structured_error",
 ]
@@ -79,24 +86,49 @@ class Mutation(Record, frozen=True, gc=False, rename="camel", omit_defaults=True
     operation: str
 
 
+class SeenIssue(Record, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
+    """One thing that a validation found wrong."""
+
+    path: str
+    """Where, from the outermost key inwards, joined by dots."""
+    message: str
+
+
 class StructuredError(Record, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
     """An error without its object (FLOW-EXE-13)."""
 
     message: str
     name: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
+    issues: tuple[SeenIssue, ...] | UnsetType = UNSET
+    """What a validation found wrong."""
 
 
 _HOSTILE: Final = "[unserializable error]"
 
 
-def structured_error(error: BaseException) -> StructuredError:
-    """Describe an error; one whose attributes raise is described as that."""
+def structured_error(error: BaseException, veil: Veil | None = None) -> StructuredError:
+    """Describe an error; one whose attributes raise is described as that.
+
+    Args:
+        error: What was raised.
+        veil: What of the run may not be seen: a message that could quote it is withheld (FLOW-DEC-6).
+    """
+    told = _described(error)
+    words = told.message if veil is None else veil.words(error, told.message)
+    return told if words == told.message else StructuredError(message=words, name=told.name, code=told.code)
+
+
+def _described(error: BaseException) -> StructuredError:
     try:
         code = getattr(error, "code", None)
         message = str(error.args[0]) if error.args else str(error)
+        issues = tuple(SeenIssue(path=path, message=text) for path, text in issues_of(error))
         return StructuredError(
-            message=message, name=type(error).__name__, code=code if isinstance(code, str) else UNSET
+            message=message,
+            name=type(error).__name__,
+            code=code if isinstance(code, str) else UNSET,
+            issues=issues or UNSET,
         )
     except Exception:  # noqa: BLE001  a user's exception may do anything when it is looked at
         return StructuredError(message=_HOSTILE)
@@ -138,6 +170,8 @@ class ReadSeen(_Scoped, frozen=True, gc=False, rename="camel", omit_defaults=Tru
     key: str
     value: Value = UNSET
     """`UNSET` when the key is absent."""
+    redacted: bool = False
+    """Whether a placeholder stands for the value, or for something in it."""
 
 
 class WriteSeen(_Scoped, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
@@ -147,6 +181,8 @@ class WriteSeen(_Scoped, frozen=True, gc=False, rename="camel", omit_defaults=Tr
     key: str
     value: Value = UNSET
     operation: str
+    redacted: bool = False
+    """Whether a placeholder stands for the value, or for something in it."""
 
 
 class StageEnded(_Scoped, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
@@ -281,6 +317,16 @@ class SubflowExited(_Flowing, frozen=True, gc=False, rename="camel", omit_defaul
     output_state: Value = UNSET
 
 
+class SubflowRegistered(_Flowing, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
+    """A chart became known while the run was on its way: built lazily, or returned by a stage (FLOW-EXE-50)."""
+
+    hook = "on_subflow_registered"
+    subflow_id: str
+    name: str
+    description: str | UnsetType = UNSET
+    spec_structure: Value = UNSET
+
+
 class LoopSeen(_Flowing, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
     """Control goes back to an earlier stage for the `iteration`-th time."""
 
@@ -297,6 +343,21 @@ class BreakSeen(_Flowing, frozen=True, gc=False, rename="camel", omit_defaults=T
     stage_name: str
     reason: str | UnsetType = UNSET
     propagated_from_subflow: str | UnsetType = UNSET
+
+
+class StageRetried(_Flowing, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):
+    """An attempt of a stage failed and was undone; it runs again after `delay_ms` (FLOW-EXE-60)."""
+
+    hook = "on_stage_retry"
+    stage_name: str
+    stage_id: str
+    attempt: int
+    """The one that failed, counted from 1."""
+    max_attempts: int
+    delay_ms: float
+    message: str
+    structured_error: StructuredError
+    channel: Literal["flow"]
 
 
 class ErrorSeen(Sighting, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):

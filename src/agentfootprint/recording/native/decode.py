@@ -24,11 +24,13 @@ from agentfootprint.trace import (
     Execution,
     FailedRow,
     FrozenDict,
+    GrewRow,
     Journal,
     MappedRow,
     NotedRow,
     PausedRow,
     ResumedRow,
+    RetriedRow,
     SeededRow,
     SelectedRow,
     Value,
@@ -119,7 +121,9 @@ class _Decoder:
             index, mount = cast("list[int]", index)
         writes = self._log.writes_of(number, shape)
         execution = self._at(index)
-        self._journal.append(MappedRow(execution, self._at(mount), writes, self._log.trace_of(number, shape)))
+        reads = shape.reads if shape.noticed else None
+        trace = self._log.trace_of(number, shape)
+        self._journal.append(MappedRow(execution, self._at(mount), writes, trace, reads, shape.outer))
         self._applied(execution, writes, shape)
 
     def _committed(self, number: int, shape: StepShape, row: Raw, execution: Execution) -> None:
@@ -148,7 +152,8 @@ class _Decoder:
 
     def _seed(self, number: int, row: Raw) -> None:
         shape = cast("StepShape", self._log.definitions[row[2]])
-        self._journal.append(SeededRow(self._at(row[1]), self._log.writes_of(number, shape)))
+        reads = shape.reads if shape.noticed else None
+        self._journal.append(SeededRow(self._at(row[1]), self._log.writes_of(number, shape), reads))
         self._ended(shape)
 
     def _detail(self, reads: list[Any], tracked: list[Any]) -> Detail:
@@ -158,7 +163,7 @@ class _Decoder:
             {path: (read(value[0]) if value else ABSENT, op) for path, op, *value in tracked},
         )
 
-    def _control(self, _: int, row: Raw) -> None:
+    def _control(self, _: int, row: Raw) -> None:  # noqa: C901  one case a kind of row
         append, read = self._journal.append, self._log.values.apart
         where = None if row[2] is None else self._at(row[2])
         at = cast("Execution", where)
@@ -177,10 +182,15 @@ class _Decoder:
                 append(PausedRow(at, self._now(delta), read(data)))
             case "resumed", [delta, stage, has_input]:
                 append(ResumedRow(where, self._now(delta), stage, has_input))
+            case "retried", [delta, *facts]:
+                append(RetriedRow(at, self._now(delta), *facts))
             case "failed", [delta, scope, name, message]:
                 append(FailedRow(where, self._now(delta), scope, name, message))
             case "noted", [bag, key, value]:
                 append(NotedRow(at, bag, key, read(value)))
+            case "grew", [numbers]:
+                _check_stages(numbers, self._journal)
+                append(GrewRow(where, tuple(map(self._journal.stages.__getitem__, cast("list[int]", numbers)))))
             case "emitted", [delta, name, payload]:
                 append(EmittedRow(at, self._now(delta), name, read(payload)))
             case _:

@@ -34,12 +34,14 @@ from agentfootprint.trace import (
     Execution,
     FailedRow,
     FrozenList,
+    GrewRow,
     Journal,
     MappedRow,
     NotedRow,
     Op,
     PausedRow,
     ResumedRow,
+    RetriedRow,
     SeededRow,
     SelectedRow,
     Value,
@@ -116,6 +118,7 @@ class RowEncoder:
     def __init__(self, journal: Journal, facts: RunFacts) -> None:
         self.lines = Lines()
         self._spine = Spine(journal.stages)
+        self._journal = journal
         self._stages = journal.stages
         self._seen: dict[int, int] = {}
         self._state: dict[str, Value] = dict(journal.base_state)
@@ -202,11 +205,16 @@ class RowEncoder:
         is_top = execution.mount < 0 and isinstance(row, MappedRow)
         ops = tuple(self._verbs(writes, is_top=is_top, splits=True)) if writes else ()
         if isinstance(row, SeededRow):
-            number = self._shape(execution.info.number, ops, then=held.then)
+            looked = row.reads is not None, ()
+            number = self._shape(execution.info.number, ops, reads=row.reads or (), looked=looked, then=held.then)
             values = self._values(writes, ops, self.lines.next)
             self.lines.append("s", execution.index, number, *values)
             return
-        number = self._shape(execution.info.number, ops, row.ops, of=row.mount.info.number, then=held.then)
+        looked = row.reads is not None, row.outer_reads
+        mount = row.mount.info.number
+        number = self._shape(
+            execution.info.number, ops, row.ops, reads=row.reads or (), looked=looked, of=mount, then=held.then
+        )
         values = self._values(writes, ops, self.lines.next)
         if row.ops is not None:
             values += self._payloads(row.ops, len(values))
@@ -254,13 +262,26 @@ class RowEncoder:
         of: int = -1,
         then: tuple[int, ...] = (),
         detail: bool = False,
+        looked: tuple[bool, tuple[str, ...]] = (False, ()),
     ) -> int:
         """The number of a definition; the usual ones are found without making it."""
-        key = (stage, ops, reads, marks, link, of, then, detail)
+        key = (stage, ops, reads, marks, link, of, then, detail, looked)
         number = self._shapes.get(key) if trace is None else None
         if number is None:
             explicit = None if trace is None else tuple(map(_trace_shape, trace))
-            shape = StepShape(stage, ops, reads, marks, link=link, of=of, then=then, trace=explicit, detail=detail)
+            shape = StepShape(
+                stage,
+                ops,
+                reads,
+                marks,
+                link=link,
+                of=of,
+                then=then,
+                trace=explicit,
+                detail=detail,
+                noticed=looked[0],
+                outer=looked[1],
+            )
             number = self.lines.define(shape)
             if trace is None:
                 self._shapes[key] = number
@@ -344,7 +365,7 @@ class RowEncoder:
                 self._state[key] = value
                 self.lines.values.pin(key, value, (row, n))
 
-    def _control(self, row: Any) -> None:  # noqa: ANN401  one case a kind of row
+    def _control(self, row: Any) -> None:  # noqa: ANN401, C901  one case a kind of row
         index = None if row.execution is None else row.execution.index
         apart, since = self.lines.values.write_apart, self.lines.since
         match row:
@@ -361,10 +382,15 @@ class RowEncoder:
                 self.lines.append("f", "paused", index, since(dt), apart(data))
             case ResumedRow(dt=dt, stage=stage, has_input=has_input):
                 self.lines.append("f", "resumed", index, since(dt), stage, has_input)
+            case RetriedRow(dt=dt, attempt=attempt, attempts=attempts, delay_ms=delay, name=name, message=message):
+                self.lines.append("f", "retried", index, since(dt), attempt, attempts, delay, name, message)
             case FailedRow(dt=dt, where=where, name=name, message=message):
                 self.lines.append("f", "failed", index, since(dt), where, name, message)
             case NotedRow(bag=bag, key=key, value=value):
                 self.lines.append("f", "noted", index, bag, key, apart(value))
+            case GrewRow(stages=stages):  # they stand in the header with the chart's own
+                self._stages = self._journal.stages
+                self.lines.append("f", "grew", index, [stage.number for stage in stages])
             case EmittedRow(dt=dt, name=name, payload=payload):
                 self.lines.append("f", "emitted", index, since(dt), name, apart(payload))
             case _:

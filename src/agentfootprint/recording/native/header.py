@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import msgspec
@@ -12,12 +12,23 @@ from agentfootprint.events import RunFacts
 from agentfootprint.recording.errors import NotARecordingError
 from agentfootprint.recording.native.references import ValueWriter
 from agentfootprint.recording.native.shapes import FORMAT
-from agentfootprint.trace import Dials, Journal, JsonObject, StageInfo, Value, compact_json, freeze, thaw
+from agentfootprint.trace import (
+    Dials,
+    Journal,
+    JsonObject,
+    StageInfo,
+    Value,
+    check_links,
+    compact_json,
+    freeze,
+    stage_from_wire,
+    stage_to_wire,
+    thaw,
+)
 
 __all__ = ["IMPLEMENTATION", "Header", "header_of", "read_header", "version"]
 
 IMPLEMENTATION: Final = "python"
-_SKIPPED: Final = frozenset(("number", "local_id", "path"))
 
 
 def version() -> str:
@@ -53,7 +64,7 @@ def header_of(
     journal: Journal, facts: RunFacts, about: JsonObject, *, structure: JsonObject | None, rows: int | None
 ) -> dict[str, Any]:
     """The first line of a run log as JSON."""
-    stages = [_stage_to_wire(stage) for stage in journal.stages]
+    stages = [stage_to_wire(stage) for stage in journal.stages]
     chart: dict[str, Any] = {
         "fingerprint": hashlib.sha256(compact_json(freeze(stages)).encode()).hexdigest()[:16],
         "stages": stages,
@@ -92,8 +103,8 @@ def read_header(found: Mapping[str, Any], name: str) -> Header:
     """
     try:
         chart = found["chart"]
-        stages = tuple(_stage_from_wire(number, stage) for number, stage in enumerate(chart["stages"]))
-        _check_links(stages)
+        stages = tuple(stage_from_wire(number, stage) for number, stage in enumerate(chart["stages"]))
+        check_links(stages)
         states = _object(found, "states")
         return Header(
             run_ids=msgspec.convert(found.get("runIds", [found["runId"]]), list[str]),
@@ -117,54 +128,6 @@ def read_header(found: Mapping[str, Any], name: str) -> Header:
         ) from missing
 
 
-def _stage_to_wire(stage: StageInfo) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, key in _KEYS:
-        value = getattr(stage, name)
-        if value != _DEFAULTS.get(name, msgspec.NODEFAULT):
-            found[key] = value
-    local, path = _implied_place(stage.id)
-    if stage.local_id != local:
-        found["localId"] = stage.local_id
-    if stage.path != path:
-        found["path"] = stage.path
-    return found
-
-
-def _stage_from_wire(number: int, found: Mapping[str, Any]) -> StageInfo:
-    local, path = _implied_place(found["id"])
-    fields = {name: _tuples(found[key]) for name, key in _KEYS if key in found}
-    fields |= {"number": number, "local_id": found.get("localId", local), "path": _tuples(found.get("path", path))}
-    for name, value in fields.items():
-        if not _fits(name, value):
-            raise TypeError(f"chart.stages[{number}].{name}")
-    return StageInfo(**fields)
-
-
-def _fits(name: str, value: Any) -> bool:  # noqa: ANN401  a member of a stage
-    """Whether a member of a stage is of its kind."""
-    if name in ("in_map", "out_map"):
-        return value is None or (isinstance(value, tuple) and all(map(_is_pair, cast("tuple[object, ...]", value))))
-    if name in ("path", "children"):
-        kind = str if name == "path" else int
-        return isinstance(value, tuple) and all(type(item) is kind for item in cast("tuple[object, ...]", value))
-    if name == "description":
-        return value is None or type(value) is str
-    return type(value) is type(_DEFAULTS.get(name, 0 if name == "number" else ""))
-
-
-def _is_pair(item: object) -> bool:
-    return isinstance(item, tuple) and [type(part) for part in cast("tuple[object, ...]", item)] == [str, str]
-
-
-def _check_links(stages: Sequence[StageInfo]) -> None:
-    """Refuse a chart whose stages name stages that it does not have."""
-    for stage in stages:
-        named = (stage.mount, stage.branch_of, stage.next, stage.loop_to, stage.entry, *stage.children)
-        if not all(-1 <= number < len(stages) for number in named):
-            raise ValueError("chart.stages")
-
-
 def _object(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """A member that is an object; empty when it is not there."""
     value = found.get(key, {})
@@ -173,27 +136,6 @@ def _object(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def _tuples(value: Any) -> Any:  # noqa: ANN401  a member of a stage
-    return tuple(map(_tuples, cast("Sequence[Any]", value))) if isinstance(value, (list, tuple)) else value
-
-
-def _implied_place(full: str) -> tuple[str, tuple[str, ...]]:
-    *path, local = full.split("/")
-    return local, tuple(path)
-
-
 def _state_to_wire(state: Mapping[str, Value]) -> dict[str, Any]:
     writer = ValueWriter()
     return {key: writer.write_apart(value) for key, value in state.items()}
-
-
-def _camel(name: str) -> str:
-    head, *tail = name.split("_")
-    return head + "".join(part.title() for part in tail)
-
-
-_NAMES: Final = StageInfo.__struct_fields__
-_KEYS: Final = tuple((name, _camel(name)) for name in _NAMES if name not in _SKIPPED)
-_DEFAULTS: Final = dict(
-    zip(_NAMES[len(_NAMES) - len(StageInfo.__struct_defaults__) :], StageInfo.__struct_defaults__, strict=True)
-)

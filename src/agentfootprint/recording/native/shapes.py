@@ -74,6 +74,9 @@ class StepShape(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The trace, when the values don't imply it; its payloads follow the values."""
     detail: bool = False
     """The values last read and every tracked write follow."""
+    noticed: bool = False
+    """A map written as a function looked at `reads` where it takes from, an output map at `outer` in the parent too."""
+    outer: tuple[str, ...] = ()
 
     def place_of(self, key: str) -> int:
         """The position of a key's value among the values of a row."""

@@ -116,7 +116,7 @@ class _Births:
             self._workspace.apply_entry(bundle, entry)
             self._value = dig(self._workspace.state, self._segments)
             added = as_list(tail)
-            if added is None or onto is None:
+            if added is None or onto is None or as_list(self._value) is None:  # the last: there is no such place
                 self._replaced((position, bundle, entry.verb, "whole-value"))
             else:
                 grown: _Birth = (position, bundle, "append", "append-verb")

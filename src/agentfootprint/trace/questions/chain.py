@@ -16,7 +16,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from agentfootprint.errors import ConfigError
 from agentfootprint.trace.bundle import AnyBundle, CommitBundle, TraceEntry
 from agentfootprint.trace.ids import path_of
-from agentfootprint.trace.log import LogIndex, index_of
+from agentfootprint.trace.log import index_of
+from agentfootprint.trace.questions.ground import EdgeKind, Ground, Link, PlainGround
 from agentfootprint.trace.questions.sources import ControlLookup, ReadsLookup, control_dep_of, reads_of
 from agentfootprint.trace.summary import scalar_text
 from agentfootprint.trace.values import Record
@@ -31,9 +32,9 @@ __all__ = [
     "flatten_causal_chain",
     "format_causal_chain",
     "walk_chain",
+    "walk_ground",
 ]
 
-EdgeKind: TypeAlias = Literal["data", "control"]
 Weigher: TypeAlias = Callable[["CausalNode", "CausalNode", "str | None", EdgeKind], "float | None"]
 """`weigh(child, parent, key, kind)`; `None`, an error and what is no finite number count as 1."""
 
@@ -56,6 +57,10 @@ class CausalEdge:
     key: str | None
     """The key that was read (data), the label of the rule (control) or nothing."""
     weight: float
+    source: str | None = None
+    """Behind a boundary (map): the key on the other side."""
+    through: tuple[str, ...] = ()
+    """Behind a boundary (map): runtime stage ids of the mounts that were crossed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -166,7 +171,14 @@ def walk_chain(
         return None
     if start_at is not None and options.anchor == "writer":
         position = start_at
-    return _Walk(index, keys_read, options).run(position)
+    return walk_ground(PlainGround(index), position, keys_read, options)
+
+
+def walk_ground(
+    ground: Ground, position: int, keys_read: ReadsLookup, options: ChainOptions, also: Sequence[Link] = ()
+) -> CausalNode:
+    """The steps that the bundle at a position depends on, wherever they are found; `also`: other writes it is about."""
+    return _Walk(ground, keys_read, options).run(position, also)
 
 
 class _Visit(NamedTuple):
@@ -175,28 +187,40 @@ class _Visit(NamedTuple):
     node: CausalNode
     position: int
     keys: Sequence[str]
+    links: Sequence[Link] = ()
+    """Where what a mount wrote back came from, when that is what led here."""
 
 
 class _Walk:
     """One breadth-first walk."""
 
-    def __init__(self, index: LogIndex, keys_read: ReadsLookup, options: ChainOptions) -> None:
-        self._index = index
+    def __init__(self, ground: Ground, keys_read: ReadsLookup, options: ChainOptions) -> None:
+        self._ground = ground
         self._keys_read = keys_read
         self._options = options
         self._nodes: dict[str, CausalNode] = {}
         self._expanded: dict[str, set[str] | None] = {}
         """Keys a step was expanded by; `None` once it was expanded by all it read."""
-        self._edges: set[tuple[int, int, EdgeKind, str | None]] = set()
+        self._followed: set[tuple[int, str]] = set()
+        """Writes of mounts that were followed inside, by position and path."""
+        self._edges: set[tuple[int, int, EdgeKind, str | None, str | None]] = set()
         self._queue: deque[_Visit] = deque()
+        self._pairs: set[tuple[int, int]] = set()
         self._by_depth = self._by_nodes = False
 
-    def run(self, position: int) -> CausalNode:
-        bundle = self._index[position]
+    def run(self, position: int, also: Sequence[Link] = ()) -> CausalNode:
+        bundle = self._ground.bundle(position)
         root = self._node(bundle, "", 0)
         roots = self._options.root_link_keys
-        wanted = self._reads_behind(bundle, [path_of(key) for key in roots]) if roots is not None else None
-        self._enqueue(root, position, wanted, first=True)
+        paths = None if roots is None else [path_of(key) for key in roots]
+        inside = self._inside(position, paths if paths is not None else [entry.path for entry in bundle.trace])
+        if inside is not None:
+            self._queue.append(_Visit(root, position, (), inside))
+        else:
+            wanted = self._reads_behind(bundle, paths) if paths is not None else None
+            self._enqueue(root, position, wanted, first=True)
+        if also:
+            self._queue.append(_Visit(root, position, (), also))
         while self._queue:
             self._expand(self._queue.popleft())
         if self._by_depth or self._by_nodes:
@@ -207,31 +231,54 @@ class _Walk:
         step = visit.node.runtime_stage_id
         control = control_dep_of(self._options.control_deps, step)
         if visit.node.depth >= self._options.max_depth:
-            self._by_depth = self._by_depth or bool(visit.keys) or control is not None
+            self._by_depth = self._by_depth or bool(visit.keys) or bool(visit.links) or control is not None
             return
         for key in visit.keys:
-            position = self._index.last_write_before(key, visit.position)
-            if position is not None:
-                self._link(visit, position, "data", key)
+            for link in self._ground.behind(key, visit.position):
+                self._link(visit, link)
+        for link in visit.links:
+            self._link(visit, link)
         if control is not None:
-            position = self._index.last_position(control.decider_id)
+            position = self._ground.last_position(control.decider_id)
             if position is not None:
-                self._link(visit, position, "control", control.label)
+                self._link(visit, Link(position, "", control.label or "", "control"))
 
-    def _link(self, visit: _Visit, position: int, kind: EdgeKind, key: str | None) -> None:
-        bundle = self._index[position]
+    def _link(self, visit: _Visit, link: Link) -> None:
+        position, is_data = link.position, link.kind != "control"
+        bundle = self._ground.bundle(position)
         step = bundle.runtime_stage_id
-        wanted = self._reads_behind(bundle, [key]) if kind == "data" and key is not None else None
+        inside = self._inside(position, [link.path]) if is_data else None
+        wanted = self._reads_behind(bundle, [link.path]) if is_data else None
         parent = self._nodes.get(step)
+        is_new = parent is None
         if parent is None:
             if len(self._nodes) >= self._options.max_nodes:
                 self._by_nodes = True
                 return
-            parent = self._node(bundle, key if kind == "data" and key is not None else "", visit.node.depth + 1)
+            parent = self._node(bundle, link.key if is_data else "", visit.node.depth + 1)
+        if inside is not None:
+            if inside or is_new:
+                self._queue.append(_Visit(parent, position, (), inside))
+        elif is_new:
             self._enqueue(parent, position, wanted, first=True)
         elif self._options.per_write and self._expanded[step] is not None:
             self._enqueue(parent, position, wanted)
-        self._edge(visit.node, parent, kind, key)
+        self._edge(visit.node, parent, link)
+
+    def _inside(self, position: int, paths: Sequence[str]) -> list[Link] | None:
+        """Where a mount's write came from, told once for each path; `None` when it is the write of a step."""
+        links: list[Link] = []
+        if not paths:
+            return None
+        for path in paths:
+            if (position, path) in self._followed:
+                continue
+            found = self._ground.inside(position, path)
+            if found is None:
+                return None
+            self._followed.add((position, path))
+            links.extend(found)
+        return links
 
     def _node(self, bundle: CommitBundle, linked_by: str, depth: int) -> CausalNode:
         node = CausalNode(
@@ -257,9 +304,10 @@ class _Walk:
             done.update(keys)
         if wanted is None:
             self._expanded[step] = None
-        if keys or first:
-            last = self._index.last_position(step) if self._options.anchor == "last" else None
-            self._queue.append(_Visit(node, position if last is None else last, keys))
+        links = self._ground.handed(position) if wanted is None or first else ()
+        if keys or links or first:
+            last = self._ground.last_position(step) if self._options.anchor == "last" else None
+            self._queue.append(_Visit(node, position if last is None else last, keys, links))
 
     def _reads_behind(self, bundle: CommitBundle, keys: Sequence[str]) -> list[str] | None:
         """What was read before the writes of these keys, or `None` where that isn't recorded."""
@@ -277,13 +325,16 @@ class _Walk:
         entries = bundle.trace if self._options.entry == "first" else reversed(bundle.trace)
         return next((entry for entry in entries if entry.path == key), None)
 
-    def _edge(self, child: CausalNode, parent: CausalNode, kind: EdgeKind, key: str | None) -> None:
-        if all(known is not parent for known in child.parents):
-            child.parents.append(parent)
-        identity = (id(child), id(parent), kind, key)
+    def _edge(self, child: CausalNode, parent: CausalNode, link: Link) -> None:
+        key = link.key or None if link.kind == "control" else link.key
+        identity = (id(child), id(parent), link.kind, key, link.source)
         if identity not in self._edges:
             self._edges.add(identity)
-            child.parent_edges.append(CausalEdge(parent, kind, key, self._weight(child, parent, kind, key)))
+            if (id(child), id(parent)) not in self._pairs:
+                self._pairs.add((id(child), id(parent)))
+                child.parents.append(parent)
+            weight = self._weight(child, parent, link.kind, key)
+            child.parent_edges.append(CausalEdge(parent, link.kind, key, weight, link.source, link.through))
 
     def _weight(self, child: CausalNode, parent: CausalNode, kind: EdgeKind, key: str | None) -> float:
         if self._options.weigh is None:
@@ -342,11 +393,19 @@ def _lines(root: CausalNode) -> Iterator[str]:
 def _link_text(node: CausalNode, edges: Sequence[CausalEdge]) -> str:
     text = ""
     if node.linked_by:
-        data = [edge for edge in edges if edge.kind == "data"]
+        data = [edge for edge in edges if edge.kind != "control"]
         edge = next((edge for edge in data if edge.key == node.linked_by), data[0] if data else None)
         weight = f" ({scalar_text(edge.weight)})" if edge is not None and edge.weight != 1 else ""
         text = f" ← via {node.linked_by}{weight}"
+        text += "".join(f" ← [map: {_boundary(edge)}]" for edge in data if edge.kind == "map")
     control = next((edge for edge in edges if edge.kind == "control"), None)
     if control is None:
         return text
     return f"{text} ← [control: {control.key}]" if control.key else f"{text} ← [control]"
+
+
+def _boundary(edge: CausalEdge) -> str:
+    """Which boundary an edge crosses: the mounts on the way, and the key behind them where it has another name."""
+    through = " / ".join(edge.through)
+    source = edge.source if edge.source != edge.key or not through else ""
+    return " ".join(part for part in (through, source) if part)

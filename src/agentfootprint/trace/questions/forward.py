@@ -16,6 +16,7 @@ from agentfootprint.trace.bundle import AnyBundle, CommitBundle
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import LogIndex, index_of
 from agentfootprint.trace.questions.chain import Truncated
+from agentfootprint.trace.questions.notes import Note
 from agentfootprint.trace.questions.slice import BLIND_READS, MissingSlice, source_of
 from agentfootprint.trace.questions.sources import KeysReadSource, ReadsCoverage, ReadsLookup, reads_of
 from agentfootprint.trace.values import Record, thaw
@@ -24,7 +25,6 @@ __all__ = [
     "FedEdge",
     "ForwardNode",
     "ForwardSlice",
-    "Note",
     "ReadsIndex",
     "StepRef",
     "format_forward_slice",
@@ -33,19 +33,8 @@ __all__ = [
 ]
 
 Basis: TypeAlias = Literal["per-write", "stage"]
-NoteCode: TypeAlias = Literal[
-    "unknown-key", "reads-not-recorded", "pre-run-origin", "conservative-fed-edges", "truncated"
-]
-
 _SHOWN_KEYS: Final = 10
 _SHOWN_READS: Final = 5
-
-
-class Note(Record, frozen=True, gc=False, rename="camel"):
-    """What a reader of the answer must know about it (FLOW-FWD-4)."""
-
-    code: NoteCode
-    detail: str
 
 
 class StepRef(Record, frozen=True, gc=False, rename="camel"):

@@ -21,6 +21,7 @@ from agentfootprint.trace.questions.chain import (
     format_causal_chain,
     walk_chain,
 )
+from agentfootprint.trace.questions.notes import Note
 from agentfootprint.trace.questions.sources import KeysReadSource, ReadsCoverage, ReadsLookup
 from agentfootprint.trace.values import thaw
 
@@ -53,6 +54,8 @@ class VariableSlice:
     missing: MissingSlice | None = None
     keys_read_kind: str = "custom-fn"
     reads_coverage: ReadsCoverage | None = None
+    notes: tuple[Note, ...] = ()
+    """Boundaries of mounts that the slice could not cross, or only by comparing values."""
 
     def __str__(self) -> str:
         return format_slice(self)
@@ -135,6 +138,8 @@ def slice_to_json(slice_: VariableSlice) -> dict[str, Any]:
     wire["edges"] = [_edge_json(node, edge) for node in nodes for edge in node.parent_edges]
     if slice_.root.truncated is not None:
         wire["truncated"] = thaw(slice_.root.truncated)
+    if slice_.notes:
+        wire["notes"] = [thaw(note) for note in slice_.notes]
     return wire
 
 
@@ -155,6 +160,10 @@ def _edge_json(node: CausalNode, edge: CausalEdge) -> dict[str, Any]:
     if edge.key is not None:
         wire["key"] = edge.key
     wire["weight"] = int(edge.weight) if float(edge.weight).is_integer() else edge.weight
+    if edge.source is not None:
+        wire["source"] = edge.source
+    if edge.through:
+        wire["through"] = list(edge.through)
     return wire
 
 
@@ -164,10 +173,12 @@ def format_slice(slice_: VariableSlice) -> str:
     lines = [f"SLICE for '{slice_.key}'{asked} — reads via: {slice_.keys_read_kind}"]
     if slice_.root is None:
         lines.append(_missing_text(slice_))
+        lines.extend(f"⚠ {note.detail}" for note in slice_.notes)
         return "\n".join(lines)
     if slice_.reads_coverage is not None and slice_.reads_coverage.is_blind:
         lines.append(f"{BLIND_READS} — dependencies below are unknowable, NOT absent.")
     lines.append(format_causal_chain(slice_.root))
+    lines.extend(f"⚠ {note.detail}" for note in slice_.notes)
     return "\n".join(lines)
 
 

@@ -136,6 +136,8 @@ class ControlDeps:
         self._entered: dict[str, ControlDep] = {}
         self._parents: dict[str, str] = {}
         self._decisions: list[dict[str, Any]] = []
+        self._above: dict[str, ControlDep | None] = {}
+        """What was found for a step, so that a long chain is walked once; forgotten when more is known."""
 
     def decided(
         self, decider_id: str, branches: Sequence[tuple[str, str | None]], evidence: JsonObject | None = None
@@ -148,6 +150,7 @@ class ControlDeps:
             evidence: As the decision recorded it.
         """
         self._open[decider_id] = list(branches)
+        self._above.clear()
         for branch, label in branches:
             told: dict[str, Any] = {"deciderRuntimeStageId": decider_id, "chosen": branch}
             self._decisions.append(told)
@@ -161,6 +164,8 @@ class ControlDeps:
         if parent_runtime_stage_id is None or parent_runtime_stage_id == runtime_stage_id:
             return
         self._parents.setdefault(runtime_stage_id, parent_runtime_stage_id)
+        if self._above:
+            self._above.clear()
         slots = self._open.get(parent_runtime_stage_id)
         if not slots or runtime_stage_id in self._entered:
             return
@@ -169,15 +174,20 @@ class ControlDeps:
 
     def lookup(self, runtime_stage_id: str) -> ControlDep | None:
         """The decision that let a step run: its own, or that of the nearest step above it."""
-        walked: set[str] = set()
+        walked: dict[str, None] = {}
         step: str | None = runtime_stage_id
+        found: ControlDep | None = None
         while step is not None and step not in walked:
+            if step in self._above:
+                found = self._above[step]
+                break
             found = self._entered.get(step)
+            walked[step] = None
             if found is not None:
-                return found if found.decider_id != runtime_stage_id else None
-            walked.add(step)
+                break
             step = self._parents.get(step)
-        return None
+        self._above.update(dict.fromkeys(walked, found))
+        return found if found is None or found.decider_id != runtime_stage_id else None
 
     def decisions(self) -> list[dict[str, Any]]:
         """Every choice, in order: `{deciderRuntimeStageId, chosen, evidence?, ruleLabel?}`."""
@@ -185,7 +195,7 @@ class ControlDeps:
 
     def clear(self) -> None:
         """Forget everything: another run begins."""
-        for kept in (self._open, self._entered, self._parents, self._decisions):
+        for kept in (self._open, self._entered, self._parents, self._decisions, self._above):
             kept.clear()
 
 

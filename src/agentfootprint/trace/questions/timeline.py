@@ -9,7 +9,8 @@ from typing import Any, Final, Literal
 from agentfootprint.trace.bundle import AnyBundle
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import index_of
-from agentfootprint.trace.questions.forward import READS_NOT_RECORDED, Note, ReadsIndex, asked_json, pre_run_origin
+from agentfootprint.trace.questions.forward import READS_NOT_RECORDED, ReadsIndex, asked_json, pre_run_origin
+from agentfootprint.trace.questions.notes import Note
 from agentfootprint.trace.questions.slice import MissingSlice, source_of
 from agentfootprint.trace.questions.sources import ReadsCoverage, ReadsLookup
 from agentfootprint.trace.values import Record, thaw

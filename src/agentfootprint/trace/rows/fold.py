@@ -67,7 +67,7 @@ class Fold:
                 mount = row.execution.mount
                 commit = Commit(position, "mapped", mount, row.execution, self.states[mount], row.writes, row.ops)
             elif isinstance(row, SeededRow):
-                commit = self._seed(position, row.execution, row.writes)
+                commit = self._seed(position, row.execution, row.writes, row.ops)
             if commit is not None:
                 yield commit
                 _apply(commit.before, commit.writes)
@@ -93,11 +93,19 @@ class Fold:
         if restored is not None:
             self.states[mount.index] = dict(restored)
             return None
+        if mount.info.entry < 0:  # a lazy mount whose chart could not be made: it was never entered
+            self.states[mount.index] = {}
+            return None
+        given = self.journal.seeds.get(mount.index)
+        if given is not None:
+            return self._seed(position, mount, given.writes, given.ops)
         return self._seed(position, mount, seed_of(mount, self.states.get(mount.mount, {})))
 
-    def _seed(self, position: int, mount: Execution, writes: Mapping[str, Value]) -> Commit | None:
+    def _seed(
+        self, position: int, mount: Execution, writes: Mapping[str, Value], ops: tuple[Op, ...] | None = None
+    ) -> Commit | None:
         state = self.states[mount.index] = {}
-        return Commit(position, "seed", mount.index, mount, state, writes, None) if writes else None
+        return Commit(position, "seed", mount.index, mount, state, writes, ops) if writes else None
 
 
 def seed_of(mount: Execution, parent: Mapping[str, Value]) -> dict[str, Value]:

@@ -8,11 +8,15 @@ unseen by the cyclic garbage collector; a kept row keeps one execution alive. Re
 from __future__ import annotations
 
 import time
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from agentfootprint.trace.values import Value
+
+if TYPE_CHECKING:
+    from agentfootprint.trace.rows.veil import Veil
 
 __all__ = [
     "CHILD",
@@ -27,19 +31,21 @@ __all__ = [
     "EmittedRow",
     "Execution",
     "FailedRow",
+    "GrewRow",
     "Journal",
     "MappedRow",
     "NotedRow",
     "Op",
     "PausedRow",
     "ResumedRow",
+    "RetriedRow",
     "SeededRow",
     "SelectedRow",
     "StageInfo",
     "StageKind",
 ]
 
-StageKind: TypeAlias = Literal["stage", "streaming", "pausable", "decider", "selector", "mount"]
+StageKind: TypeAlias = Literal["stage", "streaming", "pausable", "decider", "selector", "foreach", "mount"]
 Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
 """A map as data: pairs of target key and source key."""
 
@@ -112,6 +118,8 @@ class Op(msgspec.Struct, frozen=True, gc=False):
     value: Value
     """Value of a `set`, tail of an `append`, accumulated delta of a `merge`; `ABSENT` when gone."""
     read_keys: tuple[str, ...] | None = None
+    hidden: tuple[str, ...] = ()
+    """Paths whose value is redacted, joined by U+001F: its own, or places inside its value."""
 
 
 class Detail(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -121,6 +129,15 @@ class Detail(msgspec.Struct, frozen=True, gc=False, eq=False):
     """Value last read of each key; `ABSENT` for a key that was not there."""
     tracked: dict[str, tuple[Value, str]]
     """Last write of each user-level path (dotted): value and operation, whether it changed anything or not."""
+    said: tuple[tuple[str, str, Value], ...] | None = None
+    """All it did, in order, each as verb (`read`, `set`, `update`, `delete`, `emit`, `retry`), key or name, and the
+    value as a recorder is told it; None when no narrative is wanted."""
+    hidden: tuple[str, ...] | None = None
+    """Keys it wrote that are redacted as a whole; None when nothing in the run was redacted yet."""
+    shown_reads: dict[str, Value] | None = None
+    """What is shown instead of values it read, by key (FLOW-RED-2)."""
+    shown_writes: dict[str, Value] | None = None
+    """What is shown instead of values it wrote, by dotted path."""
 
 
 class Execution(msgspec.Struct, gc=False, eq=False):
@@ -191,6 +208,10 @@ class MappedRow(_Row, frozen=True, gc=False, eq=False):
     mount: Execution
     writes: dict[str, Value]
     ops: tuple[Op, ...] | None = None
+    reads: tuple[str, ...] | None = None
+    """Keys of the mount's state that a map written as a function looked at; None when it was given none."""
+    outer_reads: tuple[str, ...] = ()
+    """Keys of the parent's state that it looked at."""
 
 
 class SeededRow(_Row, frozen=True, gc=False, eq=False):
@@ -198,6 +219,10 @@ class SeededRow(_Row, frozen=True, gc=False, eq=False):
 
     execution: Execution
     writes: dict[str, Value]
+    reads: tuple[str, ...] | None = None
+    """Keys of the parent's state that the map looked at; None when that is not on record."""
+    ops: tuple[Op, ...] | None = None
+    """The trace, where the values do not imply it."""
 
 
 class DecidedRow(_Row, frozen=True, gc=False, eq=False):
@@ -228,6 +253,18 @@ class BrokeRow(_Row, frozen=True, gc=False, eq=False):
     from_subflow: str | None = None
 
 
+class GrewRow(_Row, frozen=True, gc=False, eq=False):
+    """Stages that only this run has: charts made for the items of a for-each, lazy mounts, continuations.
+
+    They stand in `Journal.stages` too. A stage whose number was there before is in its place: a lazy mount, which
+    knows its first stage now.
+    """
+
+    execution: Execution | None
+    """On whose account; None for a mount that is about to begin."""
+    stages: tuple[StageInfo, ...]
+
+
 class PausedRow(_Row, frozen=True, gc=False, eq=False):
     """The run stopped at `execution` to ask."""
 
@@ -247,6 +284,20 @@ class ResumedRow(_Row, frozen=True, gc=False, eq=False):
     has_input: bool
 
 
+class RetriedRow(_Row, frozen=True, gc=False, eq=False):
+    """An attempt of a stage failed and was undone; another one follows (FLOW-EXE-60)."""
+
+    execution: Execution
+    dt: int
+    attempt: int
+    """The one that failed, counted from 1."""
+    attempts: int
+    """How many there may be."""
+    delay_ms: float
+    name: str
+    message: str
+
+
 class FailedRow(_Row, frozen=True, gc=False, eq=False):
     """Something raised; `execution` is None for the run as a whole."""
 
@@ -256,6 +307,8 @@ class FailedRow(_Row, frozen=True, gc=False, eq=False):
     """`stage`, `decider`, `selector`, `subflow`, `inputMapper`, `outputMapper` or `run`."""
     name: str
     message: str
+    issues: tuple[tuple[str, str], ...] = ()
+    """Path and message of each thing that a validation found wrong; not kept in files."""
 
 
 class NotedRow(_Row, frozen=True, gc=False, eq=False):
@@ -301,9 +354,12 @@ class Journal:
         "first_index",
         "rows",
         "run_ids",
+        "seeds",
+        "shadow",
         "stages",
         "started_at",
         "t0",
+        "veil",
     )
 
     def __init__(
@@ -325,6 +381,12 @@ class Journal:
         self.base_state: dict[str, Value] = {} if base_state is None else base_state
         self.base_states: dict[int, dict[str, Value]] = {}
         """State restored into a mount that a resume re-entered, by the index of the mount's new execution."""
+        self.seeds: dict[int, SeededRow] = {}
+        """What a mount began with, by its index, where its declared map doesn't imply it: in a shown journal."""
+        self.veil: Veil | None = None
+        """What of the run may not be seen; None when nothing is redacted."""
+        self.shadow: Callable[[], Journal] | None = None
+        """Gives the journal that may be shown, when there is a veil; ask `shown`."""
         self.started_at = time.time_ns() // 1_000_000
         self.t0 = time.perf_counter_ns()
         self._executions: dict[int, Execution] = {}
@@ -335,9 +397,40 @@ class Journal:
         """Id of the latest run or resume on record."""
         return self.run_ids[-1]
 
+    def grow(self, execution: Execution | None, stages: Iterable[StageInfo]) -> None:
+        """Add stages that only this run has, or put one in the place of the stage with its number.
+
+        Costs as many pointers as there are stages in all, so give those that come together at once.
+
+        Args:
+            execution: On whose account.
+            stages: New ones numbered from `len(stages)` on.
+        """
+        added = tuple(stages)
+        known = list(self.stages)
+        for info in added:
+            known[info.number : info.number + 1] = [info]
+        self.stages = tuple(known)
+        self.append(GrewRow(execution, added))
+
+    def begun_again(self, step: Execution, again: Execution) -> None:
+        """Put the record of another attempt where an open execution began: one execution is one record."""
+        rows = self.rows
+        place = next(place for place in range(len(rows) - 1, -1, -1) if rows[place] is step)
+        rows[place] = again
+        if place < self._scanned:
+            self._executions[again.index] = again
+
     def now(self) -> int:
         """Nanoseconds since the journal's start: the `dt` of a row."""
         return time.perf_counter_ns() - self.t0
+
+    def shown(self) -> Journal:
+        """The journal that may leave: itself, or its rows with placeholders where something is redacted.
+
+        Costs what was added since it was last asked for. Everything that shows a run to somebody reads this one.
+        """
+        return self if self.shadow is None else self.shadow()
 
     def until(self, end: int) -> Journal:
         """The journal as it was when it had `end` rows; itself while it has no more."""
@@ -346,8 +439,11 @@ class Journal:
         past = Journal(self.stages, dials=self.dials, first_index=self.first_index, base_state=self.base_state)
         past.rows.extend(self.rows[:end])
         past.run_ids = list(self.run_ids)
-        past.base_states = self.base_states
+        past.base_states, past.seeds = self.base_states, self.seeds
         past.started_at, past.t0 = self.started_at, self.t0
+        if self.shadow is not None:
+            past.veil = self.veil
+            past.shadow = lambda: self.shown().until(end)
         return past
 
     def executions(self) -> dict[int, Execution]:

@@ -7,13 +7,13 @@ with the journal. Costs are linear in the rows looked at.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from agentfootprint.trace.bundle import CommitBundle, TraceEntry, as_list, as_object
-from agentfootprint.trace.ids import PATH_DELIMITER
+from agentfootprint.trace.ids import INERT_SEGMENTS, PATH_DELIMITER
 from agentfootprint.trace.questions.sources import ControlDeps
 from agentfootprint.trace.rows.fold import Commit, Fold
 from agentfootprint.trace.rows.journal import DecidedRow, Execution, Journal, Op, SelectedRow
@@ -23,7 +23,9 @@ __all__ = [
     "JournalIndex",
     "Version",
     "as_bundle_of",
+    "fits_by_field",
     "is_strict_prefix",
+    "note_decision",
     "project_commit_log",
     "project_commit_logs",
     "project_control_deps",
@@ -51,6 +53,7 @@ def project_commit_log(journal: Journal, mount: int = -1, values: Values | None 
 def project_commit_logs(journal: Journal, values: Values | None = None) -> dict[int, list[CommitBundle]]:
     """The commit logs of all runtimes, by the index of their mount (-1 at the top), in one pass."""
     logs: dict[int, list[CommitBundle]] = {-1: []}
+    journal = journal.shown()
     for commit in Fold(journal).commits():
         log = logs.setdefault(commit.mount, [])
         log.append(as_bundle_of(journal, commit, len(log), values))
@@ -58,7 +61,7 @@ def project_commit_logs(journal: Journal, values: Values | None = None) -> dict[
 
 
 def project_state(journal: Journal, mount: int = -1, upto: int | None = None) -> dict[str, Value]:
-    """The committed state of one runtime.
+    """The committed state of one runtime, with its real values: for whom it is shown, give `journal.shown()`.
 
     Args:
         journal: The rows.
@@ -90,14 +93,18 @@ def project_control_deps(journal: Journal) -> ControlDeps:
                 parent = journal.execution(row.parent)
                 deps.executed(row.runtime_stage_id, None if parent is None else parent.runtime_stage_id)
         elif isinstance(row, (DecidedRow, SelectedRow)):
-            numbers = (row.chosen,) if isinstance(row, DecidedRow) else row.chosen
-            evidence = as_object(row.evidence)
-            chosen = [
-                (stage.branch_id, _label_of(evidence, stage.branch_id))
-                for stage in map(journal.stages.__getitem__, numbers)
-            ]
-            deps.decided(row.execution.runtime_stage_id, chosen, evidence)
+            note_decision(deps, journal, row)
     return deps
+
+
+def note_decision(deps: ControlDeps, journal: Journal, row: DecidedRow | SelectedRow) -> None:
+    """Tell which branches a decider or selector chose, and by which rules."""
+    numbers = (row.chosen,) if isinstance(row, DecidedRow) else row.chosen
+    evidence = as_object(row.evidence)
+    chosen = [
+        (stage.branch_id, _label_of(evidence, stage.branch_id)) for stage in map(journal.stages.__getitem__, numbers)
+    ]
+    deps.decided(row.execution.runtime_stage_id, chosen, evidence)
 
 
 def _label_of(evidence: Mapping[str, Value] | None, branch: str) -> str | None:
@@ -112,12 +119,8 @@ def _label_of(evidence: Mapping[str, Value] | None, branch: str) -> str | None:
 def as_bundle_of(journal: Journal, commit: Commit, idx: int, values: Values | None = None) -> CommitBundle:
     """The bundle of one commit, at position `idx` of its log."""
     mode = values or journal.dials.values
-    ops = commit.ops if commit.ops is not None else tuple(_implied(commit, mode))
-    overwrite: dict[str, Any] = {}
-    updates: dict[str, Any] = {}
-    for op in ops:
-        if op.value is not ABSENT:
-            _place(updates if op.verb == "merge" else overwrite, op.path, op.value)
+    ops = commit.ops if commit.ops is not None else tuple(implied_ops(commit, mode))
+    overwrite, updates = payloads_of(ops)
     execution = commit.execution
     if commit.kind == "seed":
         first = journal.stages[execution.info.entry]
@@ -132,21 +135,42 @@ def as_bundle_of(journal: Journal, commit: Commit, idx: int, values: Values | No
         tuple(TraceEntry(op.path, op.verb, op.read_keys) for op in ops),
         overwrite,
         updates,
-        (),
+        tuple(dict.fromkeys(path for op in ops for path in op.hidden)),
         execution.untracked if commit.kind == "stage" else (),
     )
 
 
-def _implied(commit: Commit, mode: Values) -> Iterator[Op]:
+def payloads_of(ops: Iterable[Op]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What operations wrote, nested along their paths: `overwrite` and `updates`."""
+    overwrite: dict[str, Any] = {}
+    updates: dict[str, Any] = {}
+    for op in ops:
+        if op.value is not ABSENT:
+            _place(updates if op.verb == "merge" else overwrite, op.path, op.value)
+    return overwrite, updates
+
+
+def implied_ops(commit: Commit, mode: Values) -> Iterator[Op]:
     """The trace that follows from the values before and after."""
     split = commit.kind in ("seed", "mapped")
     for key, value in commit.writes.items():
         before = commit.before.get(key, ABSENT)
         fields = as_object(value) if split else None
-        if fields:
+        if fields and fits_by_field(before, fields):
             yield from _implied_fields(key, fields, as_object(before) or {}, mode)
         else:
             yield _implied_op(key, before, value, mode)
+
+
+def fits_by_field(before: Value, after: Mapping[str, Value]) -> bool:
+    """Whether an object can be written field by field over what is there, so that replaying the paths gives it.
+
+    A list has no places of such names, and some names are no segment of a path that is replayed.
+    """
+    if as_list(before) is not None:
+        return False
+    names = (*(as_object(before) or ()), *after)
+    return INERT_SEGMENTS.isdisjoint(names) and not any(PATH_DELIMITER in name for name in names)
 
 
 def _implied_fields(key: str, after: Mapping[str, Value], before: Mapping[str, Value], mode: Values) -> Iterator[Op]:
@@ -202,19 +226,23 @@ class Version(msgspec.Struct, frozen=True, gc=False):
 
 
 class JournalIndex:
-    """Every version of every key, found in O(log n); follows the journal while it grows.
+    """Every version of every key as it may be shown, found in O(log n); follows the journal while it grows.
 
     Args:
         journal: The rows.
     """
 
     def __init__(self, journal: Journal) -> None:
-        self._fold = Fold(journal)
-        self._base = journal.base_state
+        self._live = journal
+        self._fold = Fold(journal.shown())
         self._versions: dict[tuple[int, str], list[Version]] = {}
 
     def versions(self, key: str, mount: int = -1) -> list[Version]:
         """All versions of a key in one runtime, oldest first, without the one it began with (`Journal.base_state`)."""
+        shown = self._live.shown()
+        if shown is not self._fold.journal:  # from now on something is redacted
+            self._fold = Fold(shown)
+            self._versions.clear()
         for commit in self._fold.commits():
             for name, value in commit.writes.items():
                 found = self._versions.setdefault((commit.mount, name), [])
@@ -232,7 +260,7 @@ class JournalIndex:
         version = self.version_at(key, row, mount)
         if version is not None:
             return version.value
-        return self._base.get(key, ABSENT) if mount == -1 else ABSENT
+        return self._fold.journal.base_state.get(key, ABSENT) if mount == -1 else ABSENT
 
 
 def _row_of(version: Version) -> int:

@@ -6,9 +6,10 @@ The trees are plain JSON that the caller owns.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
-from agentfootprint.trace.bundle import CommitBundle
+from agentfootprint.trace.bundle import CommitBundle, as_object
 from agentfootprint.trace.replay import update_value
 from agentfootprint.trace.rows.fold import Commit, Fold
 from agentfootprint.trace.rows.journal import (
@@ -19,16 +20,19 @@ from agentfootprint.trace.rows.journal import (
     Execution,
     FailedRow,
     Journal,
+    MappedRow,
     NotedRow,
+    SeededRow,
     SelectedRow,
     StageInfo,
 )
-from agentfootprint.trace.rows.projection import as_bundle_of
+from agentfootprint.trace.rows.projection import as_bundle_of, project_state
 from agentfootprint.trace.summary import read_marker, write_marker
-from agentfootprint.trace.values import ABSENT, thaw
+from agentfootprint.trace.values import ABSENT, Value, thaw
 
 __all__ = ["project_snapshot", "project_subflow_results", "project_tree"]
 
+_NOTHING: Final[Mapping[str, Value]] = {}
 _ERROR_KEYS = {
     "stage": "stageExecutionError",
     "decider": "deciderError",
@@ -55,11 +59,15 @@ def project_subflow_results(journal: Journal) -> dict[str, dict[str, Any]]:
 
 
 def project_snapshot(journal: Journal) -> dict[str, Any]:
-    """The whole snapshot on the wire (2.3), without recorders."""
+    """The whole snapshot on the wire (2.3), without recorders.
+
+    Its `sharedState` has the real values; for a snapshot with the redacted mirror, give `journal.shown()`.
+    """
     forest = _Forest(journal)
+    state = forest.fold.states[-1] if journal.veil is None else project_state(journal)
     snapshot: dict[str, Any] = {
         "runId": journal.run_id,
-        "sharedState": {key: thaw(value) for key, value in forest.fold.states[-1].items()},
+        "sharedState": {key: thaw(value) for key, value in state.items()},
         "executionTree": forest.roots.get(-1),
         "commitLog": [bundle.to_wire() for bundle in forest.logs.get(-1, [])],
         "commitValues": journal.dials.values,
@@ -75,6 +83,7 @@ class _Forest:
     """The trees of all runtimes of one journal."""
 
     def __init__(self, journal: Journal) -> None:
+        journal = journal.shown()
         self.journal = journal
         self.fold = Fold(journal)
         self.nodes: dict[int, dict[str, Any]] = {}
@@ -91,12 +100,14 @@ class _Forest:
                     self._committed(commit)
             if isinstance(row, Execution):
                 self._appeared(row)
+            elif isinstance(row, (SeededRow, MappedRow)):
+                self._mapped(row)
             elif isinstance(row, DecidedRow):
                 self._decided(row)
             elif isinstance(row, SelectedRow):
                 self._selected(row)
             elif isinstance(row, NotedRow):
-                update_value(self.nodes[row.execution.index][row.bag], row.key, thaw(row.value))
+                self._noted(row)
             elif isinstance(row, FailedRow) and row.execution is not None and row.where in _ERROR_KEYS:
                 errors = self.nodes[row.execution.index]["errors"]
                 errors[_ERROR_KEYS[row.where]] = f"{row.name}: {row.message}"
@@ -157,7 +168,7 @@ class _Forest:
         above, info = self.nodes[parent.index], execution.info
         if execution.link == CHILD:
             children = above.setdefault("children", [])
-            if not children and parent.info.kind not in ("decider", "selector"):
+            if not children and parent.info.kind not in ("decider", "selector", "foreach"):
                 self._forked(parent)
             children.append(node)
             return
@@ -168,7 +179,8 @@ class _Forest:
             text = f"Looping back to {info.name} (iteration {execution.link})"
             self._say(parent, "loop", text, info.name, iteration=execution.link)
         elif execution.link == NEXT and parent.info.kind in ("stage", "streaming", "pausable"):
-            self._say(parent, "next", f"Moving to {info.name} stage", info.name)
+            dynamic = " (dynamic)" if "dynamicNextDirect" in above["logs"] else ""
+            self._say(parent, "next", f"Moving to {info.name} stage{dynamic}", info.name)
 
     def _forked(self, parent: Execution) -> None:
         names = [child.name for child in self._stages(parent.info.children)]
@@ -177,6 +189,18 @@ class _Forest:
         logs["orderOfExecution"] = "ChildrenAfterStage"
         text = f"Executing all {len(names)} children in parallel: {', '.join(names)}"
         self._say(parent, "children", text, names, count=len(names))
+
+    def _mapped(self, row: SeededRow | MappedRow) -> None:
+        """Note which keys a map written as a function looked at (24.1); of a declared one that is known."""
+        if isinstance(row, SeededRow):
+            if row.reads:
+                self.nodes[row.execution.index]["mapReads"] = list(row.reads)
+            return
+        node = self.nodes[row.mount.index]
+        if row.reads:
+            node["mapOutReads"] = list(row.reads)
+        if row.outer_reads:
+            node["mapParentReads"] = list(row.outer_reads)
 
     def _decided(self, row: DecidedRow) -> None:
         name = self.journal.stages[row.chosen].name
@@ -206,6 +230,18 @@ class _Forest:
         text = f"Running {', '.join(names)} ({len(names)} of {len(every)} matched)"
         self._say(row.execution, "selected", text, names, count=len(names))
 
+    def _noted(self, row: NotedRow) -> None:
+        """Keep a diagnostic; that of a for-each may say that it did not run all items."""
+        update_value(self.nodes[row.execution.index][row.bag], row.key, thaw(row.value))
+        if row.execution.info.kind != "foreach" or row.key != "parallelForEach":
+            return
+        told = as_object(row.value) or {}
+        ran, every = told.get("branches", 0), told.get("items", 0)
+        if ran < every:
+            text = f"maxBranches reached: running {ran} of {every} items ({every - ran} not run)"
+            name = row.execution.info.name
+            self._say(row.execution, "children", text, [f"{name} [{place}]" for place in range(ran)], count=ran)
+
     def _stages(self, numbers: tuple[int, ...]) -> list[StageInfo]:
         return [self.journal.stages[number] for number in numbers]
 
@@ -232,8 +268,8 @@ def _seen_reads(commit: Commit, dials: Dials) -> dict[str, Any] | None:
         values = {key: commit.before.get(key, ABSENT) for key in execution.reads}
     if not values or dials.reads == "off":
         return None
-    shown = read_marker if dials.reads == "summary" else thaw
-    return {key: thaw(shown(value)) for key, value in values.items() if value is not ABSENT}
+    hidden = execution.detail.shown_reads if execution.detail is not None else None
+    return _as_dialled(values, read_marker if dials.reads == "summary" else thaw, hidden or _NOTHING)
 
 
 def _seen_writes(commit: Commit, dials: Dials) -> dict[str, Any] | None:
@@ -245,5 +281,16 @@ def _seen_writes(commit: Commit, dials: Dials) -> dict[str, Any] | None:
         values = dict(commit.writes)
     if not values or dials.writes == "off":
         return None
-    shown = write_marker if dials.writes == "summary" else thaw
-    return {path: thaw(shown(value)) for path, value in values.items() if value is not ABSENT}
+    hidden = execution.detail.shown_writes if execution.detail is not None else None
+    return _as_dialled(values, write_marker if dials.writes == "summary" else thaw, hidden or _NOTHING)
+
+
+def _as_dialled(
+    values: Mapping[str, Value], shown: Callable[[Value], Value], hidden: Mapping[str, Value]
+) -> dict[str, Any]:
+    """Values, or what stands for them; a placeholder stays as it is."""
+    return {
+        key: value if isinstance(hidden.get(key), str) else thaw(shown(value))
+        for key, value in values.items()
+        if value is not ABSENT
+    }

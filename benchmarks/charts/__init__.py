@@ -1,0 +1,1 @@
+"""What the flowchart engine costs, alone and beside LangGraph's StateGraph and Burr's Application."""

@@ -1,0 +1,5 @@
+"""Recorders that come with the engine."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

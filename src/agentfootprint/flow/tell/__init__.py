@@ -1,0 +1,5 @@
+"""The same run in words."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

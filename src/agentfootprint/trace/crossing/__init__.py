@@ -1,0 +1,1 @@
+"""Questions to all runtimes of a run at once: through mounts, branches and nested places."""
