@@ -56,10 +56,8 @@ class FlowResult:
         return FlowSnapshot(self.journal, self._recorders, self._observers, redact=redact)
 
     def __repr__(self) -> str:
-        if self.journal.veil is not None:  # value and state have what the run hides
-            return f"FlowResult(status={self.status!r}, run_id={self.run_id!r}, redacted=True)"
-        state = f"state={self.state!r}, run_id={self.run_id!r}"
-        return f"FlowResult(status={self.status!r}, value={self.value!r}, {state}, reason={self.reason!r})"
+        """How it ended, and which keys its state has: values may be large, and may be nobody's business in a log."""
+        return f"FlowResult(status={self.status!r}, run_id={self.run_id!r}, state keys: {', '.join(self.state)})"
 
     @property
     def narrative(self) -> Narrative:

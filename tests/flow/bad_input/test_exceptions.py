@@ -119,7 +119,7 @@ async def test_an_exception_that_bites_whoever_looks_at_it_is_raised_as_it_is_an
     assert began is not None
 
 
-@pytest.mark.parametrize("kind", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("kind", HOSTILE[:-1], ids=range(len(HOSTILE) - 1))
 async def test_a_recorder_may_raise_an_exception_that_bites(kind: type[BaseException]) -> None:
     class Bites(Recorder):
         def on_write(self, event: object) -> None:
@@ -127,8 +127,6 @@ async def test_a_recorder_may_raise_an_exception_that_bites(kind: type[BaseExcep
 
         on_stage_executed = on_commit = on_write
 
-    if not issubclass(kind, Exception):
-        pytest.skip("what is no Exception ends the run")
     result = await Executor(Chart.of("Bites", stage(writes_k)).build(), recorders=[Bites(), Listener()]).run()
 
     assert thaw(result.state) == {"k": 1}
