@@ -17,7 +17,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Waits:
     """No wait between attempts takes time; what was waited for is in `seconds`."""
     waits = Waits(asyncio.sleep)
     own = SimpleNamespace(sleep=waits, current_task=asyncio.current_task)
-    monkeypatch.setattr("agentfootprint.flow.recovering.asyncio", own)
+    monkeypatch.setattr("agentfootprint.flow.walking.recovering.asyncio", own)
     return waits
 
 

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from agentfootprint.flow.errors import ValidationIssue as ValidationIssue
     from agentfootprint.flow.executor import Executor as Executor
     from agentfootprint.flow.executor import Flow as Flow
-    from agentfootprint.flow.fan import BranchOutcome as BranchOutcome
     from agentfootprint.flow.observers.options import ObserverQueue as ObserverQueue
     from agentfootprint.flow.observers.stats import ListenerStats as ListenerStats
     from agentfootprint.flow.observers.stats import ObserverStats as ObserverStats
@@ -151,6 +150,7 @@ if TYPE_CHECKING:
     from agentfootprint.flow.tell.words import SelectionTold as SelectionTold
     from agentfootprint.flow.tell.words import StageTold as StageTold
     from agentfootprint.flow.tell.words import SubflowTold as SubflowTold
+    from agentfootprint.flow.walking.fan import BranchOutcome as BranchOutcome
     from agentfootprint.flow.watch.logged import RunLogWriter as RunLogWriter
     from agentfootprint.flow.watch.recorder import Recorder as Recorder
     from agentfootprint.flow.watch.recorder import Watch as Watch
@@ -226,7 +226,7 @@ else:
             "executor": (
                 "Executor", "Flow",
             ),
-            "fan": (
+            "walking.fan": (
                 "BranchOutcome",
             ),
             "observers.options": (
@@ -249,8 +249,8 @@ else:
                 "StructureError", "StructureRecorder",
             ),
             "parts": (
-                "Branch", "Continue", "Decider", "ForEach", "Fork", "LoopTo", "Part", "PartList", "Pausable", "Selector",
-                "Stage", "Subflow",
+                "Branch", "Continue", "Decider", "ForEach", "Fork", "LoopTo", "Part", "PartList", "Pausable",
+                "Selector", "Stage", "Subflow",
             ),
             "pause": (
                 "PauseCheckpoint",

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from agentfootprint.flow.again.points import MountFrame
 from agentfootprint.flow.errors import FlowLimitError, FlowTimeoutError, InputValidationError, ResumeError
-from agentfootprint.flow.mounting import Entering, words_of
 from agentfootprint.flow.pause import PauseCheckpoint, PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, SELECTOR, Node, Plan
-from agentfootprint.flow.reentry import way_back
 from agentfootprint.flow.run_id import new_run_id
 from agentfootprint.flow.stage.current import CURRENT
 from agentfootprint.flow.stage.handle import EMPTY, NOTHING
 from agentfootprint.flow.stage.home import Home
-from agentfootprint.flow.walk import Walker
+from agentfootprint.flow.walking.mounting import Entering, words_of
+from agentfootprint.flow.walking.reentry import way_back
+from agentfootprint.flow.walking.walk import Walker
 from agentfootprint.flow.watch.failure import name_of
 from agentfootprint.flow.watch.recorder import Watch, now_ms
 from agentfootprint.trace import (

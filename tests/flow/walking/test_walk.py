@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.walk."""
+"""Tests of agentfootprint.flow.walking.walk."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_ten_thousand_iterations_are_no_deeper_than_one() -> None:
 async def test_long_charts_of_plain_functions_give_the_event_loop_its_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(step=100_000)  # each look at it finds a tenth of a millisecond gone
     for module in ("mounting", "walk"):
-        monkeypatch.setattr(f"agentfootprint.flow.{module}.perf_counter_ns", lambda: next(clock))
+        monkeypatch.setattr(f"agentfootprint.flow.walking.{module}.perf_counter_ns", lambda: next(clock))
 
     def count(h: Handle) -> None:
         h["n"] = h.get("n", 0) + 1

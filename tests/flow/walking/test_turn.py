@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.turn."""
+"""Tests of agentfootprint.flow.walking.turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.recovering."""
+"""Tests of agentfootprint.flow.walking.recovering."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentfootprint.flow.again.points import ChainFrame
 from agentfootprint.flow.errors import FlowLimitError
-from agentfootprint.flow.fan import BranchOutcome, Settled, gathered
-from agentfootprint.flow.mounting import Entering, Mounting
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.node import Node
 from agentfootprint.flow.stage.home import Home
-from agentfootprint.flow.turn import branch_of, branches_of
+from agentfootprint.flow.walking.fan import BranchOutcome, Settled, gathered
+from agentfootprint.flow.walking.mounting import Entering, Mounting
+from agentfootprint.flow.walking.turn import branch_of, branches_of
 from agentfootprint.trace import (
     CHILD,
     BrokeRow,

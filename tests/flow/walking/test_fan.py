@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.fan."""
+"""Tests of agentfootprint.flow.walking.fan."""
 
 from __future__ import annotations
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from agentfootprint.flow.branching import Branching
 from agentfootprint.flow.errors import FlowLimitError, ForEachError
-from agentfootprint.flow.fan import BranchOutcome
-from agentfootprint.flow.mounting import words_of
 from agentfootprint.flow.parts import Continue, PartList
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.node import Each, Node
 from agentfootprint.flow.stage.handle import Handle, frozen
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.stage.views import unwrapped
+from agentfootprint.flow.walking.branching import Branching
+from agentfootprint.flow.walking.fan import BranchOutcome
+from agentfootprint.flow.walking.mounting import words_of
 from agentfootprint.flow.watch.failure import is_a, name_of
 from agentfootprint.flow.watch.sightings import structured_error
 from agentfootprint.trace import Execution, FailedRow, FrozenDict, FrozenList, Journal, NotedRow, Value, as_list, freeze

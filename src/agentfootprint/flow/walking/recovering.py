@@ -11,15 +11,15 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, cast
 
-from agentfootprint.flow.mounting import Entering, shown_question, words_of
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, SELECTOR, STREAMING, Node
-from agentfootprint.flow.reentry import Reentry
 from agentfootprint.flow.retry import is_retryable, seconds_before_next
 from agentfootprint.flow.stage.asking import Answers, InterruptSignal, question_of
 from agentfootprint.flow.stage.handle import CLOSED, EMPTY, Handle
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.stage.traced import TracedHandle
+from agentfootprint.flow.walking.mounting import Entering, shown_question, words_of
+from agentfootprint.flow.walking.reentry import Reentry
 from agentfootprint.flow.watch.failure import is_a, name_of
 from agentfootprint.trace import ABSENT, PausedRow, RetriedRow, Value
 

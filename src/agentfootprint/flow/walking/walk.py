@@ -13,15 +13,15 @@ from types import CoroutineType
 from typing import Any, Final, cast
 
 from agentfootprint.flow.errors import CheckpointError, FlowLimitError
-from agentfootprint.flow.mounting import Entering, shown_question, words_of
 from agentfootprint.flow.parts import Continue
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, FOREACH, MOUNT, PAUSABLE, SELECTOR, STREAMING, Node
-from agentfootprint.flow.recovering import Recovering
 from agentfootprint.flow.stage.asking import may_ask, question_of
 from agentfootprint.flow.stage.handle import CLOSED, EMPTY, Handle
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.stage.traced import TracedHandle
+from agentfootprint.flow.walking.mounting import Entering, shown_question, words_of
+from agentfootprint.flow.walking.recovering import Recovering
 from agentfootprint.flow.watch.failure import is_a, issues_of, name_of, noted
 from agentfootprint.trace import (
     CHILD,

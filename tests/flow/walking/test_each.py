@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.dynamic.each."""
+"""Tests of agentfootprint.flow.walking.each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.reentry."""
+"""Tests of agentfootprint.flow.walking.reentry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.flow.mapping."""
+"""Tests of agentfootprint.flow.walking.mapping."""
 
 from __future__ import annotations
 

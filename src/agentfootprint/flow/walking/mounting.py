@@ -6,7 +6,6 @@ from time import perf_counter_ns
 from typing import Any, cast
 
 from agentfootprint.flow.again.points import ChainFrame, ForkFrame, MountFrame, PausePoint
-from agentfootprint.flow.mapping import map_in, map_out
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.growing import Growth
 from agentfootprint.flow.plan.node import Node, Plan
@@ -14,6 +13,7 @@ from agentfootprint.flow.stage.asking import Answers, InterruptSignal
 from agentfootprint.flow.stage.handle import EMPTY, Handle
 from agentfootprint.flow.stage.home import Home, Run
 from agentfootprint.flow.telling import Teller
+from agentfootprint.flow.walking.mapping import map_in, map_out
 from agentfootprint.flow.watch.failure import is_a, name_of
 from agentfootprint.flow.watch.recorder import Watch
 from agentfootprint.trace import (

@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 
 from agentfootprint.flow.again.points import ChainFrame, ForkFrame, MountFrame, PausePoint
-from agentfootprint.flow.dynamic.each import Repeating
 from agentfootprint.flow.errors import CheckpointError, ResumeError
-from agentfootprint.flow.fan import BranchOutcome, Settled
-from agentfootprint.flow.mounting import Entering, Level
 from agentfootprint.flow.pause import PauseCheckpoint, PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, FOREACH, MOUNT, SELECTOR, Node, Plan
 from agentfootprint.flow.stage.handle import Handle
 from agentfootprint.flow.stage.home import Home
+from agentfootprint.flow.walking.each import Repeating
+from agentfootprint.flow.walking.fan import BranchOutcome, Settled
+from agentfootprint.flow.walking.mounting import Entering, Level
 from agentfootprint.trace import CHILD, NEXT, RESUME, BrokeRow, Execution, Value
 
 __all__ = ["Reentry", "levels_of", "way_back"]

@@ -1,0 +1,1 @@
+"""How a run goes from stage to stage: the loop, and the ways into branches, mounts, resumes and retries."""
