@@ -50,6 +50,21 @@ def test_numbers_and_values_may_be_left_out() -> None:
     ]
 
 
+def test_a_docstring_that_ends_with_a_full_stop_ends_its_sentence_once() -> None:
+    def first(_: State) -> None:
+        """Take it in."""
+
+    def second(_: State) -> None:
+        """Look at it."""
+
+    result = Chart.of("Told", Stage(first), Stage(second)).build().run_sync()
+
+    assert result.narrative.texts() == [
+        "Stage 1: The process began: Take it in.",
+        "Stage 2: Next step: Look at it.",
+    ]
+
+
 def test_values_are_cut_to_the_longest_length() -> None:
     told = narrative(NarrativeOptions(max_value_length=10))
 

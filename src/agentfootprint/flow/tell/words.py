@@ -151,7 +151,7 @@ class NarrativeRenderer:
 
     def render_stage(self, told: StageTold) -> str:
         """The line of a stage."""
-        name, text = told.name, told.description
+        name, text = told.name, _inside(told.description)
         if told.is_first:
             words = f"The process began: {text}." if text else f"The process began with {name}."
         elif told.pass_number:
@@ -196,14 +196,13 @@ class NarrativeRenderer:
         """The line of a mount that is entered or left."""
         if told.direction == "exit":
             return f"Exiting the {told.name} subflow."
-        return (
-            f"Entering {told.name}: {told.description}." if told.description else f"Entering the {told.name} subflow."
-        )
+        text = _inside(told.description)
+        return f"Entering {told.name}: {text}." if text else f"Entering the {told.name} subflow."
 
     def render_loop(self, told: LoopTold) -> str:
         """The line of a way back."""
         if told.description:
-            return f"On pass {told.iteration}: {told.description} again."
+            return f"On pass {told.iteration}: {_inside(told.description)} again."
         return f"On pass {told.iteration} through {told.target}."
 
     def render_break(self, told: BreakTold) -> str:
@@ -218,12 +217,17 @@ class NarrativeRenderer:
         return f"{text} Validation issues: {'; '.join(f'{path}: {message}' for path, message in told.issues)}."
 
 
+def _inside(description: str | None) -> str:
+    """A description as part of a sentence, which ends on its own: the first line of a docstring has a full stop."""
+    return (description or "").removesuffix(".")
+
+
 def _reason(told: DecisionTold) -> str:
     if told.evidence is not None:
         return _evidence(told.evidence, told.chosen)
     if told.description:
         because = f": {told.rationale}, so it chose" if told.rationale else " and chose"
-        return f"It {told.description}{because} {told.chosen}."
+        return f"It {_inside(told.description)}{because} {told.chosen}."
     because = f": {told.rationale}, so" if told.rationale else ", and"
     return f"A decision was made{because} the path taken was {told.chosen}."
 
