@@ -1,6 +1,6 @@
 """A loan decision that explains itself: no model, no agent, only the engine."""
 
-from agentfootprint.flow import Chart, Choice, Rule, State, StageContext, decide
+from agentfootprint.flow import Chart, Choice, Rule, StageContext, State, decide
 
 BUREAU = {"Dana": 640, "Kim": 735}
 
@@ -19,25 +19,25 @@ class Loan(State):
 chart = Chart("Loan", state=Loan)
 
 
-@chart.start()
+@chart.start
 def application(loan: Loan, ctx: StageContext) -> None:
     """Take the application in."""
     loan.name, loan.income, loan.debt = ctx.args.applicant, ctx.args.yearly_income, ctx.args.debts
 
 
-@chart.stage()
+@chart.stage
 def credit_report(loan: Loan) -> None:
     """Ask the bureau."""
     loan.score = BUREAU[loan.name]
 
 
-@chart.stage()
+@chart.stage
 def affordability(loan: Loan) -> None:
     """Debt for each unit of income."""
     loan.ratio = loan.debt / loan.income
 
 
-@chart.decider()
+@chart.decider
 def assess(loan: Loan) -> Choice:
     """Apply the lending rules."""
     rules = [

@@ -33,18 +33,23 @@ def chart() -> Flow:
         s["n"] = s["n"] + 1
         s["log"] = [*s["log"], {"pass": s["n"], "total": s["total"]}]
 
+    def halve(s: Any) -> None:
+        s["half"] = s["n"] / 2
+
+    def idle(s: Any) -> None:
+        """A stage that does nothing."""
+
+    def again(s: Any) -> str:
+        return "again" if s["n"] < PASSES else "stop"
+
     inner = Chart.of("Count", Stage(count, id="count"))
     return Chart.of(
         "Killed",
         Stage(start, id="start"),
         Subflow(inner, id="sf", input={"given": "n", "text": "letter"}, output=("total",)),
         Stage(add, id="add"),
-        Fork([Stage(lambda s: s.__setitem__("half", s["n"] / 2), id="half"), Stage(lambda s: None, id="idle")]),
-        Decider(
-            lambda s: "again" if s["n"] < PASSES else "stop",
-            id="decide",
-            branches=[Stage(lambda s: None, id="again", loop_to="sf"), Stage(lambda s: None, id="stop")],
-        ),
+        Fork([Stage(halve, id="half"), Stage(idle, id="idle")]),
+        Decider(again, [Stage(idle, id="again", loop_to="sf"), Stage(idle, id="stop")], id="decide"),
     ).build()
 
 

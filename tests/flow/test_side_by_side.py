@@ -16,10 +16,12 @@ import pytest
 
 from agentfootprint.flow import (
     Chart,
+    Continue,
     Decider,
     Executor,
     Flow,
     FlowRun,
+    ForEach,
     Fork,
     MetricRecorder,
     NarrativeRecorder,
@@ -181,6 +183,43 @@ def answered(s: Any, answer: Any) -> None:
     s.answer = answer
 
 
+def items(s: Any) -> list[int]:
+    return list(s.seen)
+
+
+GROWN: list[weakref.ref[Any]] = []
+"""Functions of charts that were made while a run went on."""
+
+
+def one_more(item: int, index: int) -> Chart:
+    def more(s: Any) -> int:
+        return item + 1
+
+    GROWN.append(weakref.ref(more))
+    return Chart.of(f"One {index}", Stage(more, id="more"))
+
+
+def all_more(item: int, index: int) -> Chart:
+    def same(s: Any) -> list[int]:
+        return [item]
+
+    return Chart.of("All", ForEach(one_more, same, max_branches=3, into="all", id="all"))
+
+
+def goes_on(s: Any) -> Continue:
+    return Continue(Subflow(lambda: one_more(1, 0), lazy=True, id="late"), Stage(nothing, id="later"))
+
+
+def growing_parts() -> list[Part]:
+    """A for-each in a for-each, a lazy mount, and a stage that goes on with parts of its own."""
+    return [
+        Stage(take, id="take"),
+        ForEach(all_more, items, max_branches=3, into="each", id="each"),
+        Subflow(lambda: one_more(1, 0), lazy=True, id="lazy"),
+        Stage(goes_on, id="on"),
+    ]
+
+
 def parts_of(ending: str) -> list[Part]:
     again = RetryPolicy(attempts=2)
     last: dict[str, list[Part]] = {
@@ -226,6 +265,44 @@ def test_a_run_with_everything_on_is_freed_without_the_collector(ending: str, tm
         return [weakref.ref(executor), *left]
 
     assert freed(once) == []
+
+
+@pytest.mark.parametrize("redacted", [False, True])
+def test_a_run_that_was_asked_is_freed_without_the_collector(redacted: bool) -> None:
+    flow = Chart.of(
+        "Asked", *parts_of("well"), ForEach(one_more, items, max_branches=3, into="each", id="each")
+    ).build()
+    policy = RedactionPolicy(keys=("double",)) if redacted else None
+
+    def once() -> list[weakref.ref[Any]]:
+        result = asyncio.run(Executor(flow, redaction=policy).run({"number": 1}))
+        answer = result.why("double")
+        assert answer.root is not None
+        assert answer.root.parent_edges
+        assert result.why("each").root is not None
+        assert result.forward("n").root is not None
+        assert result.timeline("seen").moments
+        assert result.value_at("n", 0) == 1
+        assert result.array_provenance("seen").births
+        return [weakref.ref(result.journal), weakref.ref(result.journal.shown())]
+
+    assert freed(once) == []
+
+
+def test_what_a_run_added_to_its_chart_is_freed_with_it() -> None:
+    flow = Chart.of("Growing", *growing_parts()).build()
+
+    def once() -> list[weakref.ref[Any]]:
+        result = asyncio.run(Executor(flow).run({"number": 1}))
+        assert len(result.state["each"]) == 1
+        return [weakref.ref(result.journal)]
+
+    GROWN.clear()
+    left = freed(once)
+
+    assert left == []
+    assert len(GROWN) == 6
+    assert [function for function in (each() for each in GROWN) if function is not None] == []
 
 
 async def driven(executor: Executor) -> list[weakref.ref[Any]]:

@@ -7,10 +7,20 @@ are written; `after=` says so where the order in the file is another one (FLOW-P
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 
 from typing_extensions import Unpack
 
+from agentfootprint.flow.decorating import (
+    ForEachOptions,
+    LineOptions,
+    NamedOptions,
+    SelectorOptions,
+    StageOptions,
+    StreamingOptions,
+    applied,
+    never_bare,
+)
 from agentfootprint.flow.errors import ChartBuildError
 from agentfootprint.flow.executor import Flow
 from agentfootprint.flow.open_stages import DeciderStage, PausableStage, SelectorStage
@@ -43,21 +53,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 Keep: TypeAlias = "Callable[[F], F]"
 
 
-class ForEachOptions(TypedDict, total=False):
-    """What `Chart.for_each` takes beside what it must be given; the fields of `ForEach`."""
-
-    id: str | None
-    name: str | None
-    description: str | None
-    icon: str | None
-    errors_into: str | None
-    fail_fast: bool
-    max_concurrency: int | None
-    timeout: float | None
-
-
 class Chart(PartList):
     """A chart under construction.
+
+    The decorators `start`, `stage`, `streaming`, `pausable`, `decider` and `selector` are written with their options in
+    parentheses, or bare where none is given: `@chart.stage` is `@chart.stage()`.
 
     Args:
         name: Shown for the chart as a whole.
@@ -65,7 +65,7 @@ class Chart(PartList):
 
     Example:
         >>> chart = Chart("Greeting")
-        >>> @chart.start(id="greet")
+        >>> @chart.start
         ... def greet(s, ctx):
         ...     s.text = f"Hello {ctx.args.name}"
         >>> chart.build().run_sync({"name": "Dana"}).state["text"]
@@ -162,24 +162,35 @@ class Chart(PartList):
         """
         self._contract = Contract(self.name, input=input, output=output, mapper=mapper, validate_output=validate_output)
 
+    @overload
+    def start(self, function: F, /) -> F: ...
+    @overload
+    def start(self, **options: Unpack[NamedOptions]) -> Keep[F]: ...
     def start(
         self,
+        function: F | None = None,
         *,
         id: str | None = None,
         name: str | None = None,
         description: str | None = None,
         icon: str | None = None,
         retry: RetryPolicy | None = None,
-    ) -> Keep[F]:
-        """The first stage."""
+    ) -> F | Keep[F]:
+        """The first stage; written bare, or with options that are those of every stage."""
         if self._entries:
             raise ChartBuildError(
                 f"The chart {self.name!r} has a start already.", fix="Use `stage` for what follows it."
             )
-        return self._kept(None, lambda f: Stage(f, id=id, name=name, description=description, icon=icon, retry=retry))
+        named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
+        return applied(self._kept(None, lambda f: Stage(f, **named)), function, "chart.start")
 
+    @overload
+    def stage(self, function: F, /) -> F: ...
+    @overload
+    def stage(self, **options: Unpack[StageOptions]) -> Keep[F]: ...
     def stage(
         self,
+        function: F | None = None,
         *,
         id: str | None = None,
         name: str | None = None,
@@ -188,13 +199,21 @@ class Chart(PartList):
         thread: bool = False,
         retry: RetryPolicy | None = None,
         after: str | None = None,
-    ) -> Keep[F]:
-        """A stage on the main line; with `thread` a plain function that blocks, run in a worker thread."""
-        named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
-        return self._kept(after, lambda f: Stage(f, thread=thread, **named))
+    ) -> F | Keep[F]:
+        """A stage on the main line; with `thread` a plain function that blocks, run in a worker thread.
 
+        Write `@chart.stage` where no option is given.
+        """
+        named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
+        return applied(self._kept(after, lambda f: Stage(f, thread=thread, **named)), function, "chart.stage")
+
+    @overload
+    def streaming(self, function: F, /) -> F: ...
+    @overload
+    def streaming(self, **options: Unpack[StreamingOptions]) -> Keep[F]: ...
     def streaming(
         self,
+        function: F | None = None,
         *,
         id: str | None = None,
         name: str | None = None,
@@ -203,10 +222,11 @@ class Chart(PartList):
         stream: str = "",
         retry: RetryPolicy | None = None,
         after: str | None = None,
-    ) -> Keep[F]:
+    ) -> F | Keep[F]:
         """A stage that sends text while it runs: by `ctx.token`, or as an async generator of texts.
 
         Args:
+            function: What it is put on, when it is written bare.
             id: As for every stage.
             name: As for every stage.
             description: As for every stage.
@@ -216,10 +236,15 @@ class Chart(PartList):
             after: Id of the stage it follows.
         """
         named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
-        return self._kept(after, lambda f: Stage(f, stream=stream, **named))
+        return applied(self._kept(after, lambda f: Stage(f, stream=stream, **named)), function, "chart.streaming")
 
+    @overload
+    def pausable(self, function: StageFunction, /) -> PausableStage: ...
+    @overload
+    def pausable(self, **options: Unpack[LineOptions]) -> Callable[[StageFunction], PausableStage]: ...
     def pausable(
         self,
+        function: StageFunction | None = None,
         *,
         id: str | None = None,
         name: str | None = None,
@@ -227,18 +252,23 @@ class Chart(PartList):
         icon: str | None = None,
         retry: RetryPolicy | None = None,
         after: str | None = None,
-    ) -> Callable[[StageFunction], PausableStage]:
-        """A stage that may stop the run to ask; give it its second half with `.resume`."""
+    ) -> PausableStage | Callable[[StageFunction], PausableStage]:
+        """A stage that may stop the run to ask; give it its second half with `.resume`. Bare without options."""
 
         def made(function: StageFunction) -> PausableStage:
             stage = PausableStage(function, id=id, name=name, description=description, icon=icon, retry=retry)
             self._add(_Entry(stage.part, after))
             return stage
 
-        return made
+        return applied(made, function, "chart.pausable")
 
+    @overload
+    def decider(self, function: StageFunction, /) -> DeciderStage: ...
+    @overload
+    def decider(self, **options: Unpack[LineOptions]) -> Callable[[StageFunction], DeciderStage]: ...
     def decider(
         self,
+        function: StageFunction | None = None,
         *,
         id: str | None = None,
         name: str | None = None,
@@ -246,8 +276,11 @@ class Chart(PartList):
         icon: str | None = None,
         retry: RetryPolicy | None = None,
         after: str | None = None,
-    ) -> Callable[[StageFunction], DeciderStage]:
-        """A stage that chooses one branch; add the branches with `.branch`, `.pausable` and `.mount`."""
+    ) -> DeciderStage | Callable[[StageFunction], DeciderStage]:
+        """A stage that chooses one branch; add the branches with `.branch`, `.pausable` and `.mount`.
+
+        Write `@chart.decider` where no option is given.
+        """
 
         def made(function: StageFunction) -> DeciderStage:
             named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
@@ -255,10 +288,15 @@ class Chart(PartList):
             self._add(_Entry(stage.part, after))
             return stage
 
-        return made
+        return applied(made, function, "chart.decider")
 
+    @overload
+    def selector(self, function: StageFunction, /) -> SelectorStage: ...
+    @overload
+    def selector(self, **options: Unpack[SelectorOptions]) -> Callable[[StageFunction], SelectorStage]: ...
     def selector(
         self,
+        function: StageFunction | None = None,
         *,
         id: str | None = None,
         name: str | None = None,
@@ -269,8 +307,11 @@ class Chart(PartList):
         timeout: float | None = None,
         retry: RetryPolicy | None = None,
         after: str | None = None,
-    ) -> Callable[[StageFunction], SelectorStage]:
-        """A stage that chooses any number of branches, which run side by side; bounds are those of `fork`."""
+    ) -> SelectorStage | Callable[[StageFunction], SelectorStage]:
+        """A stage that chooses any number of branches, which run side by side; bounds are those of `fork`.
+
+        Write `@chart.selector` where no option is given.
+        """
         bounds: dict[str, Any] = {"fail_fast": fail_fast, "max_concurrency": max_concurrency, "timeout": timeout}
 
         def made(function: StageFunction) -> SelectorStage:
@@ -279,8 +320,9 @@ class Chart(PartList):
             self._add(_Entry(stage.part, after))
             return stage
 
-        return made
+        return applied(made, function, "chart.selector")
 
+    @never_bare("chart.fork([left, right])", "the list of its children")
     def fork(
         self,
         children: Sequence[StageFunction | Branch],
@@ -303,6 +345,7 @@ class Chart(PartList):
         part = Fork(parts, fail_fast=fail_fast, max_concurrency=max_concurrency, timeout=timeout)
         self._add(_Entry(part, after))
 
+    @never_bare("@chart.for_each(items, max_branches=10, into='results')", "the items, `max_branches` and `into`")
     def for_each(
         self,
         items: StageFunction,
@@ -326,6 +369,7 @@ class Chart(PartList):
         """
         return self._kept(after, lambda f: ForEach(f, items, max_branches=max_branches, into=into, **options))
 
+    @never_bare("chart.mount(other)", "the chart, or `lazy=True` beside a function that makes it")
     def mount(  # noqa: PLR0913  the fields of Subflow
         self,
         chart: PartList | Callable[[], PartList],

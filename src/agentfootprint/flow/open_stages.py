@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from agentfootprint.flow.decorating import never_bare
 from agentfootprint.flow.errors import ChartBuildError
 from agentfootprint.flow.parts import (
     Branch,
@@ -92,6 +93,7 @@ class _Branching:
         """What it is called in messages."""
         return self._part.name or self._part.id or derived_id(self.__wrapped__)
 
+    @never_bare("stage.mount('id', chart)", "an id and a chart")
     def mount(  # noqa: PLR0913  the fields of Subflow
         self,
         id: str,
@@ -123,6 +125,7 @@ class _Branching:
         )
         self._branches.append(lambda: part)
 
+    @never_bare("@stage.pausable('id')", "an id")
     def pausable(
         self,
         id: str,
@@ -163,6 +166,7 @@ class DeciderStage(_Branching):
         self._decider = decider
         self._default: str | None = None
 
+    @never_bare("@stage.branch('id')", "the id that chooses it")
     def branch(
         self,
         id: str,
@@ -204,6 +208,7 @@ class SelectorStage(_Branching):
         super().__init__(selector)
         self._selector = selector
 
+    @never_bare("@stage.branch('id')", "the id that chooses it")
     def branch(
         self,
         id: str,

@@ -232,6 +232,7 @@ class FlowRun(Walker):
             raise
         finally:
             self.top.run = _ENDED  # so that a finished run is in no cycle
+            self.growth.let_go()
             CURRENT.set(around)  # a stage may run another chart
         if self.teller is not None:
             self.teller.run_ended(value)

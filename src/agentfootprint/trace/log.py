@@ -69,6 +69,8 @@ class LogIndex(Sequence[CommitBundle]):
 
     def _refresh(self) -> None:
         total = len(self._log)
+        if total == self._seen:
+            return
         for position in range(self._seen, total):
             self._add(position, self._log[position])
         self._seen = total
@@ -113,9 +115,13 @@ class LogIndex(Sequence[CommitBundle]):
 
     def last_write_before(self, path: str, position: int) -> int | None:
         """The last bundle before a position whose trace has exactly this path."""
-        positions = self.writes(path)
-        found = bisect_left(positions, position) - 1
-        return positions[found] if found >= 0 else None
+        if len(self._log) != self._seen:
+            self._refresh()
+        positions = self._writes.get(path)
+        if positions is None:
+            return None
+        found = bisect_left(positions, position)
+        return positions[found - 1] if found else None
 
     def next_write_after(self, path: str, position: int) -> int | None:
         """The first bundle after a position whose trace has exactly this path."""

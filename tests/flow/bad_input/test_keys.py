@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from agentfootprint.flow import Chart, StageContext, State, StateValueError, Subflow, SubflowMappingError
+from agentfootprint.flow import (
+    Chart,
+    ChartBuildError,
+    StageContext,
+    State,
+    StateValueError,
+    Subflow,
+    SubflowMappingError,
+)
 from agentfootprint.trace import ABSENT, materialise, thaw
 from tests.flow.bad_input.pieces import nothing, result_of, stage
 from tests.flow.charts import Listener
@@ -72,6 +80,41 @@ def test_a_map_that_gives_what_cannot_be_a_key_is_refused(side: str) -> None:
     options: Any = {side: mapped}
     with pytest.raises(SubflowMappingError, match=rf"The {side} map of the mount 'm'.*U\+001F"):
         result_of(Subflow(Chart.of("Inner", stage(nothing)), id="m", **options))
+
+
+@pytest.mark.parametrize("side", ["input", "output"])
+@pytest.mark.parametrize("key", [1, None, b"k", "a\x1fb", "a\ud800", "__proto__", "constructor", "prototype"])
+def test_a_declared_map_with_what_cannot_be_a_key_is_refused_when_the_chart_is_built(side: str, key: Any) -> None:
+    for spec in ({key: "x"}, ["x", key]):
+        options: Any = {side: spec}
+        with pytest.raises(ChartBuildError) as error:
+            Chart.of("Outer", Subflow(Chart.of("Inner", stage(nothing)), id="m", **options)).build()
+
+        assert f"The {side} map of the mount 'm' has the key {key!r}" in str(error.value)
+        assert error.value.ids == ("m",)
+
+
+@pytest.mark.parametrize("side", ["input", "output"])
+@pytest.mark.parametrize("key", [1, "a\x1fb", "a\udfff"])
+def test_a_declared_map_cannot_take_from_what_cannot_be_a_key(side: str, key: Any) -> None:
+    options: Any = {side: {"x": key}}
+
+    with pytest.raises(ChartBuildError, match=f"The {side} map of the mount 'm' has the key"):
+        Chart.of("Outer", Subflow(Chart.of("Inner", stage(nothing)), id="m", **options)).build()
+
+
+@pytest.mark.parametrize("spec", ["abc", b"abc", 7])
+def test_a_map_that_is_a_text_or_a_number_is_refused(spec: Any) -> None:
+    with pytest.raises(ChartBuildError, match=r"The input map of the mount 'm' is a (str|bytes|int)\."):
+        Chart.of("Outer", Subflow(Chart.of("Inner", stage(nothing)), id="m", input=spec)).build()
+
+
+def test_a_declared_map_may_take_from_an_inert_key_and_name_anything_else() -> None:
+    inner = Chart.of("Inner", stage(nothing))
+
+    result = result_of(Subflow(inner, id="m", input={"é.b": "__proto__", "😀": ""}, output=("runs",)))
+
+    assert not result.state
 
 
 @pytest.mark.parametrize("key", METHODS)

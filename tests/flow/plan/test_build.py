@@ -175,11 +175,10 @@ def test_a_nested_decider_matches_ids_without_the_prefix() -> None:
 
 
 def test_the_default_branch_runs_when_nothing_matches() -> None:
-    def part(**default: str) -> Decider:
-        return Decider(always("nope"), [raw("a"), raw("b")], id="d", raw=True, **default)
+    branches = [raw("a"), raw("b")]
 
-    _, plain = ran(raw("s"), part(default="b"))
-    _, copied = ran(raw("s"), part(default_node="b"))
+    _, plain = ran(raw("s"), Decider(always("nope"), branches, id="d", raw=True, default="b"))
+    _, copied = ran(raw("s"), Decider(always("nope"), branches, id="d", raw=True, default_node="b"))
 
     assert steps_of(plain.journal)[-1] == "b#2"
     assert steps_of(copied.journal)[-1] == "default#2"

@@ -123,13 +123,14 @@ def test_trap_24_with_tracking_off_a_slice_says_not_recorded_and_not_no_causes()
 def test_trap_25_a_cut_slice_says_so_in_object_json_and_text() -> None:
     result = chain(8)
 
-    for limits in ({"max_depth": 3}, {"max_nodes": 3}):
-        cut = RunQuestions.of_journal(result.journal).why("n", options=ChainOptions(anchor="writer", **limits))
+    by_depth, by_nodes = ChainOptions(anchor="writer", max_depth=3), ChainOptions(anchor="writer", max_nodes=3)
+    for limits in (by_depth, by_nodes):
+        cut = RunQuestions.of_journal(result.journal).why("n", options=limits)
         assert cut.root is not None
         assert cut.root.truncated is not None
         assert slice_to_json(cut)["truncated"] == {
-            "byDepth": "max_depth" in limits,
-            "byNodes": "max_nodes" in limits,
+            "byDepth": limits is by_depth,
+            "byNodes": limits is by_nodes,
         }
         assert "slice truncated" in str(cut)
 

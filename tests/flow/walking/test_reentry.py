@@ -27,6 +27,7 @@ from agentfootprint.flow import (
     Stage,
     Subflow,
 )
+from agentfootprint.testing import EventOrderChecker
 from agentfootprint.trace import thaw
 from tests.flow.charts import Listener, always, raw, steps_of
 
@@ -450,3 +451,18 @@ def test_a_lazy_mount_in_a_fork_settles_as_itself() -> None:
 
     assert result.value["sf"].result == "value"
     assert not result.value["sf"].is_error
+
+
+def test_a_question_that_is_asked_again_in_a_mount_names_the_step_it_comes_from() -> None:
+    checker = EventOrderChecker()
+    both = Selector(always(["one", "two"]), [asking("one"), asking("two")], id="both", raw=True)
+    chart = Chart.of("Twice", raw("s"), Subflow(Chart.of("Inner", raw("i"), both), id="sf"))
+    executor = Executor(chart.build(), recorders=[checker])
+    first: Any = executor.run_sync()
+
+    second = executor.resume_sync(first.checkpoint, 1)
+    assert second.checkpoint is not None
+    last = executor.resume_sync(second.checkpoint, 2)
+
+    assert last.status == "done"
+    checker.check()

@@ -31,6 +31,7 @@ from agentfootprint.flow import (
 )
 from agentfootprint.trace import Execution, Journal, open_run_log, project_snapshot, slice_to_json
 from tests.flow import logged_program
+from tests.flow.lambdas import one, two
 from tests.flow.random_charts import Boom, RandomChart, charts, drive
 
 relaxed = settings(
@@ -127,8 +128,8 @@ def test_a_resume_of_the_same_executor_goes_on_in_its_log(tmp_path: Path) -> Non
     path = tmp_path / "run.log"
     flow = Chart.of(
         "Ask",
-        Stage(lambda s: s.__setitem__("x", 1), id="start"),
-        Pausable(lambda s: "ok?", resume=lambda s, answer: s.__setitem__("y", (s["x"], answer)), id="ask"),
+        Stage(one(lambda s: s.__setitem__("x", 1)), id="start"),
+        Pausable(one(lambda s: "ok?"), resume=two(lambda s, answer: s.__setitem__("y", (s["x"], answer))), id="ask"),
     ).build()
     executor = flow.executor(run_log=path)
     paused = asyncio.run(executor.run())
@@ -168,7 +169,7 @@ def test_a_run_behind_a_torn_line_begins_on_a_line_of_its_own(tmp_path: Path) ->
 
 def test_a_resume_that_is_refused_leaves_the_log_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
-    flow = Chart.of("Ask", Pausable(lambda s: "ok?", resume=lambda s, answer: None, id="ask")).build()
+    flow = Chart.of("Ask", Pausable(one(lambda s: "ok?"), resume=two(lambda s, answer: None), id="ask")).build()
     executor = flow.executor(run_log=path)
     asyncio.run(executor.run())
     before = path.read_bytes()
@@ -208,8 +209,8 @@ def test_attempts_that_failed_and_charts_made_on_the_way_are_logged(tmp_path: Pa
         "Grow",
         Stage(unsure, id="unsure", retry=RetryPolicy(attempts=2, delay=0)),
         ForEach(
-            lambda item, index: Chart.of("One", Stage(lambda s: s["item"], id="one")),
-            lambda s: s["items"],
+            lambda item, index: Chart.of("One", Stage(one(lambda s: s["item"]), id="one")),
+            one(lambda s: s["items"]),
             id="each",
             max_branches=3,
             into="results",
@@ -226,7 +227,7 @@ def test_attempts_that_failed_and_charts_made_on_the_way_are_logged(tmp_path: Pa
 
 def test_a_file_that_can_not_be_opened_is_refused_before_anything_runs(tmp_path: Path) -> None:
     seen: list[int] = []
-    flow = Chart.of("Seen", Stage(lambda s: seen.append(1), id="a")).build()
+    flow = Chart.of("Seen", Stage(one(lambda s: seen.append(1)), id="a")).build()
 
     with pytest.raises(RunLogFileError, match="no-folder") as refused:
         run(flow, tmp_path / "no-folder" / "run.log")
@@ -296,7 +297,7 @@ def test_steps_that_had_begun_are_told_when_the_run_was_cut_off(tmp_path: Path) 
             noted.set()
 
         children = [Stage(waits, id="wait"), Stage(notes, id="note"), Stage(tells, id="tell")]
-        flow = Chart.of("Wait", Stage(lambda s: None, id="start"), Fork(children)).build()
+        flow = Chart.of("Wait", Stage(one(lambda s: None), id="start"), Fork(children)).build()
         task = asyncio.create_task(flow.run(run_log=path))
         await noted.wait()
         kept = path.read_bytes()
@@ -345,12 +346,14 @@ def test_a_mount_that_a_resume_re_entered_is_logged_with_its_state(tmp_path: Pat
     path = tmp_path / "run.log"
     inner = Chart.of(
         "Inner",
-        Stage(lambda s: s.__setitem__("draft", s["topic"]), id="first"),
-        Pausable(lambda s: "ok?", resume=lambda s, answer: s.__setitem__("final", [s["draft"], answer]), id="ask"),
+        Stage(one(lambda s: s.__setitem__("draft", s["topic"])), id="first"),
+        Pausable(
+            one(lambda s: "ok?"), resume=two(lambda s, answer: s.__setitem__("final", [s["draft"], answer])), id="ask"
+        ),
     )
     flow = Chart.of(
         "Test",
-        Stage(lambda s: s.__setitem__("topic", "tea"), id="start"),
+        Stage(one(lambda s: s.__setitem__("topic", "tea")), id="start"),
         Subflow(inner, id="sf", input=("topic",), output=("final",)),
     ).build()
     paused = asyncio.run(flow.run())

@@ -32,6 +32,7 @@ from agentfootprint.trace import (
     slice_for_key,
     slice_to_json,
 )
+from tests.flow.lambdas import one, two
 
 
 def writes(id: str, key: str, *reads: str, value: Any = None) -> Stage:
@@ -85,8 +86,8 @@ def scoring(**maps: Any) -> tuple[Part, ...]:
 
 DECLARED = {"input": {"raw": "income"}, "output": {"points": "points"}}
 FUNCTIONS = {
-    "input": lambda parent: {"raw": parent["income"]},
-    "output": lambda state, parent: {"points": state["points"]},
+    "input": one(lambda parent: {"raw": parent["income"]}),
+    "output": two(lambda state, parent: {"points": state["points"]}),
 }
 
 
@@ -200,7 +201,7 @@ def test_what_a_branch_gave_back_is_followed_into_it_from_the_step_that_dispatch
         "Test",
         writes("start", "x", value=2),
         Selector(
-            lambda s: ["sf-a", "sf-b"],
+            one(lambda s: ["sf-a", "sf-b"]),
             id="pick",
             branches=[
                 Subflow(inner("a"), id="sf-a", input={"given": "x"}, output={"first": "r"}),
@@ -245,14 +246,14 @@ def test_a_place_that_was_written_with_the_whole_is_explained_by_the_whole() -> 
 
 
 def test_a_slice_goes_through_the_passes_of_a_loop_and_their_mounts() -> None:
-    inner = Chart.of("Add", Stage(lambda s: s.__setitem__("sum", s["n"] + 1), id="add"))
+    inner = Chart.of("Add", Stage(one(lambda s: s.__setitem__("sum", s["n"] + 1)), id="add"))
     result = ran(
         writes("start", "n", value=0),
         Subflow(inner, id="sf", input=("n",), output={"n": "sum"}),
         Decider(
-            lambda s: "again" if s["n"] < 3 else "stop",
+            one(lambda s: "again" if s["n"] < 3 else "stop"),
             id="decide",
-            branches=[Stage(lambda s: None, id="again", loop_to="sf"), writes("stop", "out", "n")],
+            branches=[Stage(one(lambda s: None), id="again", loop_to="sf"), writes("stop", "out", "n")],
         ),
     )
 
@@ -291,7 +292,7 @@ def test_what_a_mount_returned_comes_from_its_last_stage() -> None:
     inner = Chart.of("Inner", writes("half", "half", "n"), Stage(last, id="last"))
     result = ran(
         writes("start", "n", value=3),
-        Subflow(inner, id="sf", input=("n",), output=lambda value, parent: {"twice": value + parent["n"]}),
+        Subflow(inner, id="sf", input=("n",), output=two(lambda value, parent: {"twice": value + parent["n"]})),
     )
 
     found = result.why("twice")
@@ -304,7 +305,7 @@ def test_the_results_of_a_for_each_come_from_the_branches_of_its_items() -> None
         writes("start", "items", value=[1, 2]),
         ForEach(
             lambda item, index: Chart.of("One", writes("one", "made", "item")),
-            lambda s: s["items"],
+            one(lambda s: s["items"]),
             id="each",
             max_branches=5,
             into="results",
@@ -322,7 +323,9 @@ def test_a_resume_inside_a_mount_goes_on_with_what_was_written_before_the_pause(
     inner = Chart.of(
         "Inner",
         writes("first", "draft", "topic"),
-        Pausable(lambda s: "ok?", resume=lambda s, answer: s.__setitem__("final", (s["draft"], answer)), id="ask"),
+        Pausable(
+            one(lambda s: "ok?"), resume=two(lambda s, answer: s.__setitem__("final", (s["draft"], answer))), id="ask"
+        ),
     )
     flow = Chart.of(
         "Test", writes("start", "topic", value=1), Subflow(inner, id="sf", input=("topic",), output=("final",))
@@ -439,11 +442,11 @@ def test_a_key_that_nobody_wrote_and_a_run_that_did_nothing_are_answers() -> Non
 def test_a_looped_chart_keeps_one_index_for_all_questions() -> None:
     result = ran(
         writes("start", "n", value=0),
-        Stage(lambda s: s.__setitem__("n", s["n"] + 1), id="add"),
+        Stage(one(lambda s: s.__setitem__("n", s["n"] + 1)), id="add"),
         Decider(
-            lambda s: "again" if s["n"] < 4 else "stop",
+            one(lambda s: "again" if s["n"] < 4 else "stop"),
             id="decide",
-            branches=[Stage(lambda s: None, id="again", loop_to="add"), Stage(lambda s: None, id="stop")],
+            branches=[Stage(one(lambda s: None), id="again", loop_to="add"), Stage(one(lambda s: None), id="stop")],
         ),
     )
 

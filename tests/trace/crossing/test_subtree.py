@@ -8,13 +8,16 @@ from typing import Any
 
 from agentfootprint.flow import Chart, FlowResult, Stage, Subflow
 from agentfootprint.trace import list_subflow_paths, subtree_snapshot
+from tests.flow.lambdas import one
 
 
 def nested() -> FlowResult:
-    tool = Chart.of("Tool", Stage(lambda s: s.__setitem__("answer", s["q"]), id="call"))
+    tool = Chart.of("Tool", Stage(one(lambda s: s.__setitem__("answer", s["q"])), id="call"))
     agent = Chart.of("Agent", Subflow(tool, id="tool", input=("q",), output=("answer",)))
     return asyncio.run(
-        Chart.of("Test", Stage(lambda s: s.__setitem__("q", 1), id="ask"), Subflow(agent, id="agent", input=("q",)))
+        Chart.of(
+            "Test", Stage(one(lambda s: s.__setitem__("q", 1)), id="ask"), Subflow(agent, id="agent", input=("q",))
+        )
         .build()
         .run()
     )

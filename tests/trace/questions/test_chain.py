@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
@@ -119,6 +120,44 @@ def test_a_source_of_reads_or_a_weigher_that_raises_breaks_nothing() -> None:
     assert blind.parents == []
     assert unweighed is not None
     assert [edge.weight for edge in unweighed.parent_edges] == [1]
+
+
+def test_a_node_is_shown_without_what_lies_behind_it() -> None:
+    log, reads = linear(5_000)
+
+    root = causal_chain(log, "s#4999", keys_read_from_map(reads), max_depth=5_000, max_nodes=5_000)
+
+    assert root is not None
+    assert repr(root) == "CausalNode('s#4999', keys_written=('k',), linked_by='', depth=0)"
+    assert repr(root.parent_edges) == "[CausalEdge(to 's#4998', kind='data', key='k')]"
+
+
+def test_a_slice_whose_edges_lead_back_is_found_by_the_collector() -> None:
+    log, reads = linear(2)
+    before = found_by_the_collector(CausalNode)
+
+    root = causal_chain(log, "s#1", keys_read_from_map(reads), control_deps=lambda _: ControlDep("s#1"))
+
+    assert root is not None
+    assert root.parents[0].parents == [root]
+    assert found_by_the_collector(CausalNode) == before + 2
+    del root
+    assert found_by_the_collector(CausalNode) == before
+
+
+def test_a_step_is_named_once_as_a_parent_whatever_was_read_of_it() -> None:
+    log = [bundle(0, "a#0", ("x", "set", 1), ("y", "set", 2)), bundle(1, "b#1", ("z", "set", 3))]
+
+    root = causal_chain(log, "b#1", keys_read_from_map({"b#1": ["x", "y", "x"]}))
+
+    assert root is not None
+    assert [parent.runtime_stage_id for parent in root.parents] == ["a#0"]
+    assert [edge.key for edge in root.parent_edges] == ["x", "y"]
+
+
+def found_by_the_collector(kind: type[Any]) -> int:
+    gc.collect()
+    return sum(type(each) is kind for each in gc.get_objects())
 
 
 def test_control_edges_that_lead_back_end() -> None:

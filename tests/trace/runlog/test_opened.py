@@ -13,19 +13,20 @@ from hypothesis import strategies as st
 
 from agentfootprint.flow import Chart, Stage, Subflow
 from agentfootprint.trace import DamagedRunLogError, RunLogError, open_run_log
+from tests.flow.lambdas import one
 
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def logged(path: Path) -> bytes:
     """The log of a run with a mount and a growing list."""
-    inner = Chart.of("Inner", Stage(lambda s: s.__setitem__("r", [s["x"]]), id="work"))
+    inner = Chart.of("Inner", Stage(one(lambda s: s.__setitem__("r", [s["x"]])), id="work"))
     flow = Chart.of(
         "Test",
-        Stage(lambda s: s.__setitem__("x", 1), id="start"),
+        Stage(one(lambda s: s.__setitem__("x", 1)), id="start"),
         Subflow(inner, id="sf", input=("x",), output={"all": "r"}),
-        Stage(lambda s: s.__setitem__("all", [*s["all"], {"$at": [0, 0]}]), id="more"),
-        Stage(lambda s: s.__setitem__("copy", s["all"]), id="copy"),
+        Stage(one(lambda s: s.__setitem__("all", [*s["all"], {"$at": [0, 0]}])), id="more"),
+        Stage(one(lambda s: s.__setitem__("copy", s["all"])), id="copy"),
     ).build()
     asyncio.run(flow.run(run_log=path))
     return path.read_bytes()

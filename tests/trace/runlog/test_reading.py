@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agentfootprint.flow import Chart, Handle, Stage
 from agentfootprint.trace import FrozenList, open_run_log
+from tests.flow.lambdas import one
 from tests.trace.logs import values
 
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -58,7 +59,7 @@ def test_a_list_that_grew_shares_what_it_grew_from(tmp_path: Path) -> None:
     def begin(h: Handle) -> None:
         h["all"] = [{"n": -1}]
 
-    parts = [Stage(lambda h: h.append("all", [{"n": 1}]), id=f"g{n}", raw=True) for n in range(20)]
+    parts = [Stage(one(lambda h: h.append("all", [{"n": 1}])), id=f"g{n}", raw=True) for n in range(20)]
     Chart.of("Grow", Stage(begin, id="begin", raw=True), *parts).build().run_sync(run_log=path)
     journal = open_run_log(path).journal
 

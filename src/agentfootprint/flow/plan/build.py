@@ -34,7 +34,7 @@ from agentfootprint.flow.plan.calls import (
     stage_call,
     titled,
 )
-from agentfootprint.flow.plan.checks import check_branch, check_child, check_id, check_line
+from agentfootprint.flow.plan.checks import check_branch, check_child, check_id, check_line, check_map
 from agentfootprint.flow.plan.fanning import bounded, for_each_node
 from agentfootprint.flow.plan.node import DECIDER, FOREACH, MOUNT, PAUSABLE, SELECTOR, STAGE, STREAMING, Node
 from agentfootprint.flow.retry import checked_policy
@@ -230,6 +230,8 @@ class _Builder:
                 fix="Use a dash instead.",
                 ids=(own,),
             )
+        check_map(part.input, "input", own)
+        check_map(part.output, "output", own)
         node = Node(MOUNT)
         draft = self._draft(scope, node, own, part.name, part.description)
         draft.subflow = part

@@ -5,15 +5,15 @@ Every check raises a `ChartBuildError` that names the ids it is about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from agentfootprint.flow.errors import ChartBuildError
-from agentfootprint.flow.parts import Pausable, Stage, Subflow
+from agentfootprint.flow.parts import MapSpec, Pausable, Stage, Subflow
 from agentfootprint.flow.plan.node import DECIDER, Node
-from agentfootprint.trace import PATH_DELIMITER, ROOT_STAGE_ID
+from agentfootprint.trace import INERT_SEGMENTS, PATH_DELIMITER, ROOT_STAGE_ID
 
-__all__ = ["check_branch", "check_child", "check_id", "check_line"]
+__all__ = ["check_branch", "check_child", "check_id", "check_line", "check_map"]
 
 
 def check_id(id: str) -> None:
@@ -50,6 +50,47 @@ def check_child(part: Any, own: str | None, owner: str) -> None:  # noqa: ANN401
             fix="Give it `id=`, or a function with a name.",
             ids=(owner,),
         )
+
+
+def check_map(spec: MapSpec, side: str, mount: str) -> None:
+    """Refuse a map declared as data with what can't be a key; a function is asked when it runs.
+
+    Args:
+        spec: The map.
+        side: `input` or `output`, for the message.
+        mount: Id of the mount.
+
+    Raises:
+        ChartBuildError: It is no map, or one of its keys can't be one.
+    """
+    if spec is None or callable(spec):
+        return
+    given: Any = spec
+    if isinstance(given, (str, bytes)) or not isinstance(given, (Mapping, Sequence)):
+        raise ChartBuildError(
+            f"The {side} map of the mount {mount!r} is a {type(given).__name__}.",
+            fix="Give a mapping, a list of names, or a function.",
+            ids=(mount,),
+        )
+    pairs = cast("Mapping[Any, Any]", given).items() if isinstance(given, Mapping) else None
+    for target, source in ((name, name) for name in cast("Sequence[Any]", given)) if pairs is None else pairs:
+        why = _unfit(target) or (f"is one of {', '.join(sorted(INERT_SEGMENTS))}" if target in INERT_SEGMENTS else "")
+        for key, what in ((target, why), (source, _unfit(source))):
+            if what:
+                raise ChartBuildError(
+                    f"The {side} map of the mount {mount!r} has the key {key!r}, which {what}.",
+                    fix="Use another key.",
+                    ids=(mount,),
+                )
+
+
+def _unfit(key: Any) -> str:  # noqa: ANN401  whatever a caller gave
+    """Why something can't be a key."""
+    if not isinstance(key, str):
+        return f"is a {type(key).__name__}, not a text"
+    if PATH_DELIMITER in key:
+        return "holds U+001F, which separates the keys of a path"
+    return "" if key.isascii() or not any("\ud800" <= unit <= "\udfff" for unit in key) else "holds half a character"
 
 
 def check_line(nodes: Mapping[str, Node], line: Mapping[str, Node]) -> None:

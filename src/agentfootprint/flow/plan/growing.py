@@ -153,6 +153,11 @@ class Growth:
         self._keep(step, [(key, nodes, infos == known)])
         return nodes[0]
 
+    def let_go(self) -> None:
+        """The run is over: its own nodes, and the items in their maps, are freed with it."""
+        for node in self._grown.values():
+            node.let_go()
+
     def _furnished(self, mount: Node, chart: PartList, first: int) -> tuple[tuple[Node, ...], bool]:
         """Build what a mount runs; gives the nodes inside, and whether their stages are those of the last time."""
         own = mount.info.number

@@ -87,7 +87,7 @@ class Node:
 
     def __init__(self, code: int, call: Call = _nothing, *, raw: bool = False, resume: Call | None = None) -> None:
         self.code = code
-        self.call = call
+        self.call: Call = call
         """Runs the stage's function on a handle."""
         self.resume = resume
         """Runs its second half on a handle and the answer."""
@@ -121,7 +121,7 @@ class Node:
         self.each: Each | None = None
         """What a for-each runs."""
         self.collect: Call | None = None
-        """Gets value and final state of a branch of a for-each, instead of an output map."""
+        """What a branch of a for-each came to, of its value and final state; instead of an output map."""
         self.inline = True
         """Whether everything it runs, mounts included, is plain functions: then a fork of it needs no tasks."""
         self.in_pairs: tuple[tuple[str, str], ...] | None = None
@@ -132,6 +132,11 @@ class Node:
         self.propagate_break = False
         self.mutable = False
         self.on_output_error: Literal["raise", "record"] = "raise"
+
+    def let_go(self) -> None:
+        """Forget what leads on from here and back, so that nodes of a run that is over are in no cycle."""
+        self.next = self.loop = self.owner = self.mount = self.entry = None
+        self.call = _nothing
 
     def __repr__(self) -> str:
         return f"Node({self.info.id!r})"

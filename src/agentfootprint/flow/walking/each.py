@@ -54,7 +54,7 @@ class Repeating(Branching):
         branches = self.growth.branches(node, step, [_chart(node, each, items, n) for n in range(running)])
         for index, branch in enumerate(branches):
             branch.in_fn = _given(items[index], index, looked_at)
-            branch.collect = self._kept(branch)
+            branch.collect = _came_to
         told = {"items": len(items), "branches": running, "maxBranches": each.max_branches}
         told |= {"truncated": running < len(items), "into": each.into}
         if running:
@@ -109,14 +109,6 @@ class Repeating(Branching):
         value = await super()._child(home, child, step)
         return value if child.collect is None else self.growth.slots.pop(child)
 
-    def _kept(self, branch: Node) -> Callable[[Value, Home], None]:
-        """Keeps what a branch came to: its value, else its final state."""
-
-        def keep(value: Value, inner: Home) -> None:
-            self.growth.slots[branch] = FrozenDict(inner.share()) if value is None else _plain(value)
-
-        return keep
-
     def _given_up(self, step: Handle, raised: BaseException) -> None:
         """Close a for-each whose branch failed or paused: what it read is on record, and whose fault it was."""
         journal = self.journal
@@ -163,6 +155,11 @@ def _given(item: Value, index: int, keys: tuple[str, ...]) -> Callable[[Mapping[
         return seed
 
     return given
+
+
+def _came_to(value: Value, inner: Home) -> Value:
+    """What a branch came to: its value, else its final state."""
+    return FrozenDict(inner.share()) if value is None else _plain(value)
 
 
 def _plain(value: Value) -> Value:

@@ -212,7 +212,7 @@ class Mounting(Run):
         self, home: Home, inner: Home, node: Node, target: Execution, step: Execution, value: Value
     ) -> None:
         if node.collect is not None:
-            node.collect(value, inner)
+            self.growth.slots[node] = node.collect(value, inner)
             return
         try:
             row = map_out(home, inner, node, target, step, value)

@@ -232,7 +232,7 @@ class Reentry(Repeating):
             point = settled.pending.pop(name)
             levels = levels_of(self.growth.named, point, children[name].mount)
             again = Entering(levels, point, None, asks_again=True)
-            above = comes if comes[1] == CHILD else (self._last(levels[0].node, home), RESUME)
+            above = comes if comes[1] == CHILD else (self._last(levels[0].node, home) or comes[0], RESUME)
             await self._settle(home, settled, children[name], above, again)
         return settled.outcome()
 

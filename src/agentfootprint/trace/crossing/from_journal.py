@@ -1,18 +1,19 @@
 """The runtimes of a run, read off its journal: everything that crosses a boundary is on record there, or follows.
 
 One pass over the rows, which can go on when the journal has grown. A bundle is made for each commit; it shares its
-values with the rows.
+values with the rows. What is handed to the runtimes as a function knows the tables, never the reader: together they
+are freed with the last who asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from agentfootprint.trace.bundle import CommitBundle
 from agentfootprint.trace.crossing.runtimes import MappedOut, Runtime, Runtimes, Sources
 from agentfootprint.trace.log import LogIndex
-from agentfootprint.trace.questions.sources import ControlDep, ControlDeps, KeysReadSource, ReadsCoverage
+from agentfootprint.trace.questions.sources import ControlDeps, KeysReadSource, ReadsCoverage, ReadsLookup
 from agentfootprint.trace.rows.fold import Commit, Fold
 from agentfootprint.trace.rows.journal import DecidedRow, Execution, Journal, MappedRow, SeededRow, SelectedRow
 from agentfootprint.trace.rows.projection import as_bundle_of, note_decision
@@ -47,8 +48,10 @@ class JournalRuntimes:
         self._deps = ControlDeps()
         self.rows_of: dict[tuple[int, int], int] = {}
         """The row of a commit, by runtime and position."""
-        reads = KeysReadSource("map", self._reads_of)
-        self.runtimes = Runtimes([], reads, self._control_of, {}, last_step=self._ended.get)
+        self._reads = _reads_in(self._begun)
+        self.runtimes = Runtimes(
+            [], KeysReadSource("map", self._reads), self._deps.lookup, {}, last_step=self._ended.get
+        )
         self._open(Runtime(LogIndex([])), -1)
         self.runtimes.every[0].restored = frozenset(journal.base_state) if journal.first_index else frozenset()
         self.refresh()
@@ -60,9 +63,7 @@ class JournalRuntimes:
             self._look(rows, commit.row + 1)
             self._committed(commit, rows[commit.row])
         self._look(rows, len(rows))
-        self.runtimes.reads = KeysReadSource(
-            "map", self._reads_of, ReadsCoverage(len(self._begun), len(self._with_reads))
-        )
+        self.runtimes.reads = KeysReadSource("map", self._reads, ReadsCoverage(len(self._begun), len(self._with_reads)))
 
     def _look(self, rows: list[Any], end: int) -> None:
         """What rows say besides their commits: beginnings, decisions, what a map looked at."""
@@ -107,7 +108,7 @@ class JournalRuntimes:
             above,
             len(self._logs[above]),
             info.namespace,
-            self._seeded(execution),
+            _seeded(execution, self._noticed, self._begun),
             continues,
             frozenset(restored or ()),
         )
@@ -140,27 +141,34 @@ class JournalRuntimes:
                 adds = row.mount.info.array_merge == "concat"
                 self.runtimes.mapped[number, place] = (MappedOut(inner, _given(row), row.outer_reads, adds),)
 
-    def _seeded(self, mount: Execution) -> Callable[[str], Sources]:
-        declared = mount.info.in_map
 
-        def sources(key: str) -> Sources:
-            if declared is not None:
-                return Sources(tuple(source for target, source in declared if target == key), "declared")
-            noticed = self._noticed.get(mount.index)
-            gatherer = self._begun.get(mount.parent)
-            if noticed is not None and gatherer is not None and gatherer.info.kind == "foreach":
-                noticed = (*gatherer.reads, *noticed)
-            return _UNKNOWN if noticed is None else Sources(noticed, "noticed")
+def _reads_in(begun: Mapping[int, Execution]) -> ReadsLookup:
+    """What steps read, by what they say in their execution's record."""
 
-        return sources
-
-    def _reads_of(self, step: str) -> tuple[str, ...]:
+    def reads_of(step: str) -> tuple[str, ...]:
         index = step.rpartition("#")[2]
-        execution = self._begun.get(int(index)) if index.isascii() and index.isdigit() else None
+        execution = begun.get(int(index)) if index.isascii() and index.isdigit() else None
         return tuple(execution.reads) if execution is not None and execution.runtime_stage_id == step else ()
 
-    def _control_of(self, step: str) -> ControlDep | None:
-        return self._deps.lookup(step)
+    return reads_of
+
+
+def _seeded(
+    mount: Execution, looked_at: Mapping[int, tuple[str, ...] | None], begun: Mapping[int, Execution]
+) -> Callable[[str], Sources]:
+    """What a key of a mount's first state was made from."""
+    declared = mount.info.in_map
+
+    def sources(key: str) -> Sources:
+        if declared is not None:
+            return Sources(tuple(source for target, source in declared if target == key), "declared")
+        noticed = looked_at.get(mount.index)
+        gatherer = begun.get(mount.parent)
+        if noticed is not None and gatherer is not None and gatherer.info.kind == "foreach":
+            noticed = (*gatherer.reads, *noticed)
+        return _UNKNOWN if noticed is None else Sources(noticed, "noticed")
+
+    return sources
 
 
 def _returned(_: str) -> Sources:

@@ -9,7 +9,7 @@ that can't be crossed leaves a note.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from agentfootprint.trace.bundle import CommitBundle, as_list, dig, payload_of
 from agentfootprint.trace.crossing.runtimes import MappedOut, Runtimes
@@ -35,6 +35,8 @@ class CrossingGround:
     Args:
         runtimes: The runtimes, which may grow.
     """
+
+    repeats: ClassVar[bool] = True
 
     def __init__(self, runtimes: Runtimes) -> None:
         self._runtimes = runtimes

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 from agentfootprint.errors import ConfigError
 from agentfootprint.trace.bundle import AnyBundle, CommitBundle, TraceEntry
 from agentfootprint.trace.ids import path_of
 from agentfootprint.trace.log import index_of
 from agentfootprint.trace.questions.ground import EdgeKind, Ground, Link, PlainGround
-from agentfootprint.trace.questions.sources import ControlLookup, ReadsLookup, control_dep_of, reads_of
+from agentfootprint.trace.questions.sources import ControlDep, ControlLookup, ReadsLookup, control_dep_of, reads_of
 from agentfootprint.trace.summary import scalar_text
 from agentfootprint.trace.values import Record
 
@@ -48,11 +50,10 @@ class Truncated(Record, frozen=True, gc=False, rename="camel"):
     by_nodes: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CausalEdge:
+class CausalEdge(msgspec.Struct, frozen=True, eq=False):
     """One reason why a step depends on an earlier one."""
 
-    parent: CausalNode = field(repr=False)
+    parent: CausalNode
     kind: EdgeKind
     key: str | None
     """The key that was read (data), the label of the rule (control) or nothing."""
@@ -62,9 +63,12 @@ class CausalEdge:
     through: tuple[str, ...] = ()
     """Behind a boundary (map): runtime stage ids of the mounts that were crossed."""
 
+    def __repr__(self) -> str:
+        """Without what lies behind the parent, which may be the whole run."""
+        return f"CausalEdge(to {self.parent.runtime_stage_id!r}, kind={self.kind!r}, key={self.key!r})"
 
-@dataclass(slots=True, eq=False)
-class CausalNode:
+
+class CausalNode(msgspec.Struct, eq=False):
     """A step in a slice."""
 
     runtime_stage_id: str
@@ -77,10 +81,22 @@ class CausalNode:
     depth: int
     incomplete_sources: tuple[str, ...] = ()
     """What the step also consumed and no read records: the slice may lack causes here (FLOW-SLC-6)."""
-    parents: list[CausalNode] = field(default_factory=list["CausalNode"], repr=False)
-    parent_edges: list[CausalEdge] = field(default_factory=list[CausalEdge], repr=False)
+    parent_edges: list[CausalEdge] = []
+    """Why it depends on what, in the order the walk found it."""
     truncated: Truncated | None = None
     """At the root of a slice that a limit has cut."""
+
+    @property
+    def parents(self) -> list[CausalNode]:
+        """The steps it depends on, each once, in the order of its edges."""
+        return list(dict.fromkeys(edge.parent for edge in self.parent_edges))
+
+    def __repr__(self) -> str:
+        """Without what lies behind it, which may be the whole run."""
+        return (
+            f"CausalNode({self.runtime_stage_id!r}, keys_written={self.keys_written!r}, "
+            f"linked_by={self.linked_by!r}, depth={self.depth})"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +197,7 @@ def walk_ground(
     return _Walk(ground, keys_read, options).run(position, also)
 
 
-class _Visit(NamedTuple):
+class _Visit(msgspec.Struct, gc=False):
     """A step to expand: from where in the log, and by which keys."""
 
     node: CausalNode
@@ -198,14 +214,18 @@ class _Walk:
         self._ground = ground
         self._keys_read = keys_read
         self._options = options
+        self._per_write = options.per_write
         self._nodes: dict[str, CausalNode] = {}
+        self._whole: dict[int, CausalNode] = {}
+        """By position: the step of a bundle from where nothing is left to follow; coming again adds an edge only."""
         self._expanded: dict[str, set[str] | None] = {}
         """Keys a step was expanded by; `None` once it was expanded by all it read."""
+        self._allowed: set[str] = set()
+        """Steps whose decision was looked up."""
         self._followed: set[tuple[int, str]] = set()
         """Writes of mounts that were followed inside, by position and path."""
-        self._edges: set[tuple[int, int, EdgeKind, str | None, str | None]] = set()
+        self._edges: set[tuple[int, int, EdgeKind, str | None, str | None]] | None = set() if ground.repeats else None
         self._queue: deque[_Visit] = deque()
-        self._pairs: set[tuple[int, int]] = set()
         self._by_depth = self._by_nodes = False
 
     def run(self, position: int, also: Sequence[Link] = ()) -> CausalNode:
@@ -214,11 +234,11 @@ class _Walk:
         roots = self._options.root_link_keys
         paths = None if roots is None else [path_of(key) for key in roots]
         inside = self._inside(position, paths if paths is not None else [entry.path for entry in bundle.trace])
-        if inside is not None:
-            self._queue.append(_Visit(root, position, (), inside))
+        if inside is None:
+            self._begin(root, position, self._reads_behind(bundle, paths) if paths is not None else None)
         else:
-            wanted = self._reads_behind(bundle, paths) if paths is not None else None
-            self._enqueue(root, position, wanted, first=True)
+            self._expanded[root.runtime_stage_id] = set()
+            self._queue.append(_Visit(root, position, (), inside))
         if also:
             self._queue.append(_Visit(root, position, (), also))
         while self._queue:
@@ -228,42 +248,72 @@ class _Walk:
         return root
 
     def _expand(self, visit: _Visit) -> None:
-        step = visit.node.runtime_stage_id
-        control = control_dep_of(self._options.control_deps, step)
-        if visit.node.depth >= self._options.max_depth:
+        node, position = visit.node, visit.position
+        control = None if self._options.control_deps is None else self._control(node.runtime_stage_id)
+        if node.depth >= self._options.max_depth:
             self._by_depth = self._by_depth or bool(visit.keys) or bool(visit.links) or control is not None
             return
+        behind = self._ground.behind
         for key in visit.keys:
-            for link in self._ground.behind(key, visit.position):
-                self._link(visit, link)
+            for link in behind(key, position):
+                self._link(node, link)
         for link in visit.links:
-            self._link(visit, link)
+            self._link(node, link)
         if control is not None:
-            position = self._ground.last_position(control.decider_id)
-            if position is not None:
-                self._link(visit, Link(position, "", control.label or "", "control"))
+            decided = self._ground.last_position(control.decider_id)
+            if decided is not None:
+                self._link(node, Link(decided, "", control.label or "", "control"))
 
-    def _link(self, visit: _Visit, link: Link) -> None:
+    def _control(self, step: str) -> ControlDep | None:
+        """The decision that let a step run; told once for each step."""
+        if step in self._allowed:
+            return None
+        self._allowed.add(step)
+        return control_dep_of(self._options.control_deps, step)
+
+    def _link(self, child: CausalNode, link: Link) -> None:
+        parent = self._whole.get(link.position)
+        if parent is None:
+            parent = self._reached(child, link)
+            if parent is None:
+                return
+        kind = link.kind
+        key = link.key or None if kind == "control" else link.key
+        if self._edges is not None:
+            identity = (id(child), id(parent), kind, key, link.source)
+            if identity in self._edges:
+                return
+            self._edges.add(identity)
+        weigh = self._options.weigh
+        weight = 1 if weigh is None else _weight(weigh, child, parent, kind, key)
+        child.parent_edges.append(CausalEdge(parent, kind, key, weight, link.source, link.through))
+
+    def _reached(self, child: CausalNode, link: Link) -> CausalNode | None:
+        """The step of a write, which is expanded by what led to that write; nothing when there are too many steps."""
         position, is_data = link.position, link.kind != "control"
         bundle = self._ground.bundle(position)
         step = bundle.runtime_stage_id
-        inside = self._inside(position, [link.path]) if is_data else None
-        wanted = self._reads_behind(bundle, [link.path]) if is_data else None
-        parent = self._nodes.get(step)
-        is_new = parent is None
-        if parent is None:
+        inside = self._inside(position, (link.path,)) if is_data else None
+        node = self._nodes.get(step)
+        is_new = node is None
+        if node is None:
             if len(self._nodes) >= self._options.max_nodes:
                 self._by_nodes = True
-                return
-            parent = self._node(bundle, link.key if is_data else "", visit.node.depth + 1)
+                return None
+            node = self._node(bundle, link.key if is_data else "", child.depth + 1)
         if inside is not None:
+            if is_new:
+                self._expanded[step] = set()
             if inside or is_new:
-                self._queue.append(_Visit(parent, position, (), inside))
-        elif is_new:
-            self._enqueue(parent, position, wanted, first=True)
-        elif self._options.per_write and self._expanded[step] is not None:
-            self._enqueue(parent, position, wanted)
-        self._edge(visit.node, parent, link)
+                self._queue.append(_Visit(node, position, (), inside))
+            return node
+        if is_new:
+            self._begin(node, position, self._reads_behind(bundle, (link.path,)) if is_data else None)
+        elif self._per_write:
+            self._go_on(node, position, self._reads_behind(bundle, (link.path,)) if is_data else None)
+        if is_data and (not self._per_write or self._expanded[step] is None):
+            self._whole[position] = node
+        return node
 
     def _inside(self, position: int, paths: Sequence[str]) -> list[Link] | None:
         """Where a mount's write came from, told once for each path; `None` when it is the write of a step."""
@@ -281,37 +331,50 @@ class _Walk:
         return links
 
     def _node(self, bundle: CommitBundle, linked_by: str, depth: int) -> CausalNode:
-        node = CausalNode(
+        node = self._nodes[bundle.runtime_stage_id] = CausalNode(
             bundle.runtime_stage_id,
             bundle.stage_id,
             bundle.stage,
-            tuple(entry.path for entry in bundle.trace),
+            tuple([entry.path for entry in bundle.trace]),
             linked_by,
             depth,
             bundle.untracked_sources,
         )
-        self._nodes[bundle.runtime_stage_id] = node
-        self._expanded[bundle.runtime_stage_id] = set()
         return node
 
-    def _enqueue(self, node: CausalNode, position: int, wanted: Sequence[str] | None, *, first: bool = False) -> None:
-        """Go on at a step by the keys behind one write of it, or by all it read; never twice by one key."""
+    def _begin(self, node: CausalNode, position: int, wanted: Sequence[str] | None) -> None:
+        """Expand a step for the first time: by the keys behind one write of it, or by all it read."""
+        step = node.runtime_stage_id
+        keys = reads_of(self._keys_read, step) if wanted is None else wanted
+        if len(keys) > 1:
+            keys = tuple(dict.fromkeys(keys))
+        self._expanded[step] = None if wanted is None else set(keys)
+        self._queue.append(_Visit(node, self._anchor(step, position), keys, self._ground.handed(position)))
+
+    def _go_on(self, node: CausalNode, position: int, wanted: Sequence[str] | None) -> None:
+        """Expand a step by what is behind another write of it; never twice by one key."""
         step = node.runtime_stage_id
         done = self._expanded[step]
-        keys = reads_of(self._keys_read, step) if wanted is None else wanted
-        if done is not None:
-            keys = [key for key in dict.fromkeys(keys) if key not in done]
-            done.update(keys)
+        if done is None:
+            return
+        behind = reads_of(self._keys_read, step) if wanted is None else wanted
+        keys = [key for key in dict.fromkeys(behind) if key not in done]
+        done.update(keys)
+        links: Sequence[Link] = ()
         if wanted is None:
             self._expanded[step] = None
-        links = self._ground.handed(position) if wanted is None or first else ()
-        if keys or links or first:
-            last = self._ground.last_position(step) if self._options.anchor == "last" else None
-            self._queue.append(_Visit(node, position if last is None else last, keys, links))
+            links = self._ground.handed(position)
+        if keys or links:
+            self._queue.append(_Visit(node, self._anchor(step, position), keys, links))
+
+    def _anchor(self, step: str, position: int) -> int:
+        """The position that a step is expanded from."""
+        last = self._ground.last_position(step) if self._options.anchor == "last" else None
+        return position if last is None else last
 
     def _reads_behind(self, bundle: CommitBundle, keys: Sequence[str]) -> list[str] | None:
         """What was read before the writes of these keys, or `None` where that isn't recorded."""
-        if not self._options.per_write:
+        if not self._per_write:
             return None
         behind: dict[str, None] = {}
         for key in keys:
@@ -322,40 +385,30 @@ class _Walk:
         return list(behind)
 
     def _entry_of(self, bundle: CommitBundle, key: str) -> TraceEntry | None:
-        entries = bundle.trace if self._options.entry == "first" else reversed(bundle.trace)
-        return next((entry for entry in entries if entry.path == key), None)
+        for entry in bundle.trace if self._options.entry == "first" else reversed(bundle.trace):
+            if entry.path == key:
+                return entry
+        return None
 
-    def _edge(self, child: CausalNode, parent: CausalNode, link: Link) -> None:
-        key = link.key or None if link.kind == "control" else link.key
-        identity = (id(child), id(parent), link.kind, key, link.source)
-        if identity not in self._edges:
-            self._edges.add(identity)
-            if (id(child), id(parent)) not in self._pairs:
-                self._pairs.add((id(child), id(parent)))
-                child.parents.append(parent)
-            weight = self._weight(child, parent, link.kind, key)
-            child.parent_edges.append(CausalEdge(parent, link.kind, key, weight, link.source, link.through))
 
-    def _weight(self, child: CausalNode, parent: CausalNode, kind: EdgeKind, key: str | None) -> float:
-        if self._options.weigh is None:
-            return 1
-        try:
-            weight = self._options.weigh(child, parent, key, kind)
-            return 1 if weight is None or not math.isfinite(weight) else weight
-        except Exception:  # noqa: BLE001  the caller's weigher, not ours
-            return 1
+def _weight(weigh: Weigher, child: CausalNode, parent: CausalNode, kind: EdgeKind, key: str | None) -> float:
+    try:
+        weight = weigh(child, parent, key, kind)
+        return 1 if weight is None or not math.isfinite(weight) else weight
+    except Exception:  # noqa: BLE001  the caller's weigher, not ours
+        return 1
 
 
 def flatten_causal_chain(root: CausalNode) -> list[CausalNode]:
     """The steps of a slice breadth-first over parents, each once (FLOW-SLC-7)."""
-    nodes = [root]
-    seen = {id(root)}
-    for node in nodes:
-        for parent in node.parents:
-            if id(parent) not in seen:
-                seen.add(id(parent))
-                nodes.append(parent)
-    return nodes
+    nodes = {root: None}
+    waiting = [root]
+    for node in waiting:
+        for edge in node.parent_edges:
+            if edge.parent not in nodes:
+                nodes[edge.parent] = None
+                waiting.append(edge.parent)
+    return waiting
 
 
 def format_causal_chain(root: CausalNode) -> str:
@@ -384,10 +437,10 @@ def _lines(root: CausalNode) -> Iterator[str]:
         if node.incomplete_sources:
             sources = "/".join(node.incomplete_sources)
             yield f"{indent}  ⚠ also consumed {sources} — slice may be incomplete here"
-        stack.extend(
-            (parent, level + 1, [edge for edge in node.parent_edges if edge.parent is parent])
-            for parent in reversed(node.parents)
-        )
+        by_parent: dict[CausalNode, list[CausalEdge]] = {}
+        for edge in node.parent_edges:
+            by_parent.setdefault(edge.parent, []).append(edge)
+        stack.extend((parent, level + 1, by_parent[parent]) for parent in reversed(by_parent))
 
 
 def _link_text(node: CausalNode, edges: Sequence[CausalEdge]) -> str:

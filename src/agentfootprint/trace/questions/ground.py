@@ -7,7 +7,9 @@ what the wire's slicer answers. `trace.crossing` has one that knows all runtimes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
+
+import msgspec
 
 from agentfootprint.trace.bundle import CommitBundle
 from agentfootprint.trace.log import LogIndex
@@ -18,7 +20,7 @@ EdgeKind: TypeAlias = Literal["data", "control", "map"]
 """`map` is a data edge that crosses a boundary: a mount, a branch namespace, or between a key and a place in it."""
 
 
-class Link(NamedTuple):
+class Link(msgspec.Struct, frozen=True, gc=False):
     """One write that a value came from."""
 
     position: int
@@ -37,6 +39,9 @@ class Link(NamedTuple):
 class Ground(Protocol):
     """What a backward walk stands on."""
 
+    repeats: ClassVar[bool]
+    """Whether it may lead from one step to the same write twice."""
+
     def bundle(self, position: int) -> CommitBundle:
         """The bundle at a position."""
         ...
@@ -54,12 +59,14 @@ class Ground(Protocol):
         ...
 
     def inside(self, position: int, path: str) -> Sequence[Link] | None:
-        """Where what a mount wrote back at a path came from; `None` when the bundle is a step's own."""
+        """Where what a mount wrote back at a path came from; `None` when the bundle is a step's own, for any path."""
         ...
 
 
 class PlainGround:
     """One commit log, matched exactly by trace path (FLOW-SLC-2)."""
+
+    repeats: ClassVar[bool] = False
 
     def __init__(self, index: LogIndex) -> None:
         self._index = index
