@@ -20,6 +20,16 @@ EVENTS = "agentfootprint.events"
 BEYOND = {
     *(("prove", "deps"), ("prove_sync", "deps")),  # an agent with deps needs them from a file too
     *(("approve", "args"), ("Decision", "args")),  # 02 s.27.9: a person corrects the arguments
+    ("Decision", "remember"),  # where `approve(remember=)` says it
+    ("ToolRules", "sequential"),  # AGT-60: the page has no place for "runs alone"
+    *(("Checkpoint.to_json", "key"), ("Checkpoint.from_json", "key")),  # a stored text that nobody can edit unseen
+    *(("PauseCheckpoint.to_json", "key"), ("PauseCheckpoint.from_json", "key")),
+    ("Checkpoint.from_json", "repair"),  # DEC-10: an imported history may have results without a call
+    ("Agent.conversation", "queue"),  # AGT-23: turns may wait for each other
+    ("Conversation.resume", "options"),  # as its `run`: the ids of a run are the caller's to say
+    *(("AuditExporter", "agent"), ("AuditExporter", "versions")),  # AUD-2: what the genesis record says
+    *(("OtelExporter", "explain"), ("OtelExporter", "raw_conversation_id")),  # SNK-23, NEW-96
+    *(("OtelExporter", "capture_content"), ("OtelExporter", "capture_tool_content")),  # NEW-96, LIN-23
     ("RetryPolicy", "retry_on"),  # 5.8: which errors may pass is the caller's to say
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Limits, LLMMessage, Mock, RecordOptions, Usage, tool
+from agentfootprint import Agent, Limits, LLMMessage, Mock, RecordOptions, RunCheckpointError, Usage, tool
 from agentfootprint.agent import DeadlineExceededError, RunCancelledError
 from agentfootprint.events import Event
 from agentfootprint.llm import LLMChunk, LLMRequest, LLMResponse, ProviderOverloadedError, StreamTruncatedError
@@ -119,18 +119,20 @@ async def test_however_a_stream_ends_it_is_let_go_before_the_run_goes_on(
     if error is None:
         await agent.run("Go.")
     else:
-        with pytest.raises(error):
+        with pytest.raises(RunCheckpointError) as caught:
             await agent.run("Go.")
+        assert isinstance(caught.value.cause, error)
 
     assert provider.log == log
     assert (others(), agent.inflight) == (set(), ())
 
 
 async def test_what_arrived_of_a_stream_that_was_cut_is_in_the_error_and_no_answer() -> None:
-    with pytest.raises(StreamTruncatedError) as caught:
+    with pytest.raises(RunCheckpointError) as caught:
         await Agent(Streaming("The answer ", "is ")).run("Go.")
 
-    assert caught.value.text == "The answer is "
+    assert isinstance(caught.value.cause, StreamTruncatedError)
+    assert caught.value.cause.text == "The answer is "
 
 
 async def test_a_reader_of_a_run_that_fails_sees_all_that_happened_and_then_the_error() -> None:
@@ -138,7 +140,7 @@ async def test_a_reader_of_a_run_that_fails_sees_all_that_happened_and_then_the_
 
     async with Agent(provider).stream("Go.") as run:
         types = [event.type.rpartition(".")[2] async for event in run]
-        with pytest.raises(ProviderOverloadedError):
+        with pytest.raises(RunCheckpointError, match="Busy"):
             await run.result()
 
     assert types[-4:] == ["llm_start", "token", "fatal", "disposition"]

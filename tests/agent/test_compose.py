@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Fact, Instruction, Mock, Steering, ToolCall, tool
+from agentfootprint import Agent, ConfigError, Fact, Instruction, Mock, Steering, ToolCall, tool
 from agentfootprint.context import TurnContext
 from agentfootprint.llm import LLMResponse
 from agentfootprint.trace import thaw
@@ -210,3 +210,37 @@ def test_markers_are_applied_unless_caching_is_off(caching: bool, branch: str, m
     assert any(step["runtimeStageId"].startswith(f"sf-cache/{branch}#") for step in history)
     assert len(snapshot["sharedState"]["cacheMarkers"]) == markers
     assert snapshot["sharedState"]["cachingDisabled"] is not caching
+
+
+def test_a_classic_run_composes_its_prompt_and_tools_once() -> None:
+    composed: list[tuple[str, int]] = []
+    offers: list[list[str]] = []
+
+    def model(request: Any) -> Any:
+        offers.append([each.name for each in request.tools or ()])
+        return CALL if len(offers) < 3 else "Done."
+
+    agent = Agent(
+        Mock(model),
+        system="S",
+        tools=[lookup],
+        context=[Fact("second", "The second.", when=lambda turn: turn.iteration == 2)],
+        mode="classic",
+    )
+    agent.on(
+        "agentfootprint.context.slot_composed",
+        lambda event: composed.append((event.payload.slot, event.payload.iteration)),
+        form="wire",
+    )
+    result = agent.run_sync("Go.")
+
+    assert [place for place in composed if place[0] != "messages"] == [("system-prompt", 1), ("tools", 1)]
+    assert [iteration for slot, iteration in composed if slot == "messages"] == [1, 2, 3]
+    assert offers == [["lookup"]] * 3
+    assert [call.system_text for call in result.recording.calls] == ["S"] * 3
+    assert len(result.recording.snapshot["sharedState"]["cacheMarkers"]) == 1
+
+
+def test_a_mode_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"mode is 'fast'"):
+        Agent("mock", mode="fast")  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Identity, Limits, Mock, ProviderError, tool
+from agentfootprint import Agent, Identity, Limits, Mock, ProviderError, RunCheckpointError, tool
 from agentfootprint.agent import DeadlineExceededError, InvalidRunInputError
 from agentfootprint.events import Event
 from agentfootprint.llm import LLMChunk, LLMResponse, ProviderRateLimitError, StreamTruncatedError
@@ -42,14 +42,15 @@ def test_what_is_no_message_is_refused_by_its_shape(given: Any, received: str) -
     assert heard == []
 
 
-def test_a_provider_that_fails_ends_the_run_with_its_own_error_and_one_fatal_event() -> None:
+def test_a_provider_that_fails_ends_the_run_with_what_is_left_of_it_and_one_fatal_event() -> None:
     heard: list[Event[Any]] = []
     agent = Agent(Mock([ProviderRateLimitError("Too many requests.", provider="mock")]))
     agent.on("*", heard.append)
 
-    with pytest.raises(ProviderError, match=r"Too many requests"):
+    with pytest.raises(RunCheckpointError, match=r"Too many requests") as caught:
         agent.run_sync("hi")
 
+    assert isinstance(caught.value.cause, ProviderRateLimitError)
     types = [event.type.rpartition(".")[2] for event in heard]
     assert types[-3:] == ["llm_start", "fatal", "disposition"]
     assert types.count("fatal") == 1
@@ -58,15 +59,19 @@ def test_a_provider_that_fails_ends_the_run_with_its_own_error_and_one_fatal_eve
 def test_a_stream_that_just_ends_is_no_answer() -> None:
     chunks = [LLMChunk(token_index=0, content="The answer is ")]
 
-    with pytest.raises(StreamTruncatedError):
+    with pytest.raises(RunCheckpointError) as caught:
         Agent(Mock([chunks])).run_sync("hi")
+
+    assert isinstance(caught.value.cause, StreamTruncatedError)
 
 
 def test_a_chunk_without_text_names_the_provider() -> None:
     broken: Any = LLMChunk(token_index=0, content=None)  # type: ignore[arg-type]
 
-    with pytest.raises(ProviderError, match=r"mock.*NoneType"):
+    with pytest.raises(RunCheckpointError, match=r"mock.*NoneType") as caught:
         Agent(Mock([[broken]])).run_sync("hi")
+
+    assert isinstance(caught.value.cause, ProviderError)
 
 
 async def test_a_deadline_ends_the_run_and_what_it_waits_for() -> None:

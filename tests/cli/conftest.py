@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentfootprint.cli import streams
+from agentfootprint.observe import AuditExporter
 from agentfootprint.recording import Recording
 from tests.cli import refunds
 
@@ -21,14 +22,18 @@ def refund_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("refund")
     result = refunds.agent.run_sync(refunds.QUESTION)
     result.recording.save(folder / "run.json")
+    audit = AuditExporter()
+    for event in result.recording.events:
+        audit.export(event)
+    audit.save(folder / "run.audit.jsonl")
     refunds.priced.run_sync(refunds.QUESTION).recording.save(folder / "priced.json")
     return folder
 
 
 @pytest.fixture
 def desk(refund_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory: run.json, priced.json, refunds.py, log.json."""
-    for name in ("run.json", "priced.json"):
+    """The current directory: run.json, run.audit.jsonl, priced.json, refunds.py, log.json."""
+    for name in ("run.json", "run.audit.jsonl", "priced.json"):
         shutil.copy(refund_run / name, tmp_path / name)
     shutil.copy(refunds.__file__, tmp_path / "refunds.py")
     sample = importlib.resources.files("agentfootprint.explain.importing") / "sample_failure.json"

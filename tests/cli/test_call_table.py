@@ -36,6 +36,7 @@ def use(iteration: int | None, *, step: str = "tool-calls#22", **more: Any) -> A
         "args": {"query": "tea"},
         "finished": True,
         "ok": True,
+        "denied": False,
         "result": "found",
     }
     return SimpleNamespace(**{**given, **more})
@@ -81,6 +82,7 @@ def test_unknown_tokens_are_unknown_and_never_zero(usage: Usage | None) -> None:
         ({}, 'search({"query":"tea"}) -> 5 characters'),
         ({"ok": False, "result": "It broke."}, 'search({"query":"tea"}) -> an error, 9 characters'),
         ({"finished": False, "result": None, "ok": False}, 'search({"query":"tea"}) -> not settled'),
+        ({"denied": True, "result": "[permission denied: no]"}, 'search({"query":"tea"}) -> denied'),
         ({"result": None}, 'search({"query":"tea"}) -> nothing recorded'),
         ({"args": {"query": "\x1b[2J"}}, 'search({"query":"\\u001b[2J"}) -> 5 characters'),
     ],

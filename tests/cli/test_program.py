@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from agentfootprint.cli import doctor, importing, show, why
+from agentfootprint.cli import audit, doctor, importing, show, why
 from agentfootprint.cli import program as front
 from agentfootprint.cli.demo import command as demo
 from agentfootprint.cli.streams import GLOBAL_OPTIONS
@@ -20,6 +20,7 @@ from tests.landed import ROOT
 from tests.pages import blocks
 
 HELPS = {
+    "audit": audit.HELP,
     "demo": demo.HELP,
     "doctor": doctor.HELP,
     "import": importing.HELP,

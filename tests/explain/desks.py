@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Fact, Instruction, Mock, Recording, tool
+from agentfootprint import Agent, Fact, Instruction, Mock, Recording, RunCheckpointError, tool
 from agentfootprint.agent.loop import AgentRun
 from agentfootprint.context import ContextItem
 from agentfootprint.llm import LLMRequest, LLMResponse, Usage
@@ -92,7 +92,7 @@ def failed_recording() -> Recording:
         gates=None,
         options=None,
     )
-    with pytest.raises(RuntimeError, match="gone"):
+    with pytest.raises(RunCheckpointError, match="gone"):
         asyncio.run(run.execute())
     return run.recording
 

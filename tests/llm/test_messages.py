@@ -164,7 +164,7 @@ def deep() -> dict[str, Any]:
         ({"a": ["\ud800"]}, "a text with a lone surrogate, at a[0]", 0),
         ({"a": {"b": float("nan")}}, "a number that is not finite, at a.b", 0),
         ({"\ud800": float("nan")}, "a number that is not finite, at \ufffd", 0),
-        (deep(), "they are nested too deeply", 0),
+        (deep(), "a value nested too deeply", 0),
         ([1, 2], "they are a list and no object", 0),
         (7, "they are a number and no object", 0),
         (True, "they are true or false and no object", 0),

@@ -6,10 +6,10 @@ import dataclasses
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from agentfootprint import Agent, tool
+from agentfootprint import Agent, RunCheckpointError, RunResult, tool
 from agentfootprint.llm import (
     LLMChunk,
     LLMMessage,
@@ -244,6 +244,14 @@ async def misbehave(
     return tally
 
 
+async def outcome_of(run: Awaitable[RunResult[Any]]) -> str | BaseException:
+    """The answer of a run, or what made it fail."""
+    try:
+        return (await run).text
+    except RunCheckpointError as failed:
+        return failed.cause
+
+
 async def refund_at_random(seeds: range, wire: Wire, model_at: ModelAt, extras: Sequence[str] = ()) -> int:
     """Run an agent a seed, on calls that may be malformed and answers that may break; gives how many runs ended."""
     ran: list[Any] = []
@@ -264,13 +272,12 @@ async def refund_at_random(seeds: range, wire: Wire, model_at: ModelAt, extras: 
         ran.clear()
         async with FakeVendor(wire, [first, Reply("Done.")]) as vendor:
             async with model_at(vendor) as model:
-                try:
-                    result = await Agent(model, tools=[refund]).run("Refund it.")
-                except ProviderError:
+                ended = await outcome_of(Agent(model, tools=[refund]).run("Refund it."))
+                if isinstance(ended, ProviderError):
                     assert ran == [], f"seed {seed}"
                 else:
                     finished += 1
-                    assert result.text == "Done."
+                    assert ended == "Done."
                     left = Counter(map(repr, meant))
                     left.subtract(map(repr, ran))
                     assert min(left.values(), default=0) >= 0, f"seed {seed}: ran on {ran!r}, meant were {meant!r}"

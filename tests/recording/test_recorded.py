@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, ConfigError, Mock
+from agentfootprint import Agent, ConfigError, Limits, Mock
+from agentfootprint.agent import ContextBudget
 from agentfootprint.flow import Handle, Stage
 from agentfootprint.recording import Recording
 from agentfootprint.trace import ABSENT, LogIndex, causal_chain, format_causal_chain, project_commit_log, value_at
@@ -247,7 +248,8 @@ def sizes(lines: list[Any], iteration: int) -> Counter[str]:
 
 
 def test_nothing_grows_with_the_run(tmp_path: Path) -> None:
-    lines = lines_of(agent_recording(402), tmp_path / "run.json")
+    roomy = Limits(iterations=404, context_budget=ContextBudget(messages=10**9))  # no slot begins to complain midway
+    lines = lines_of(agent_recording(402, limits=roomy), tmp_path / "run.json")
 
     early, late = sizes(lines, 40), sizes(lines, 400)
 

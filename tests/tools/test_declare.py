@@ -259,3 +259,16 @@ assert "pydantic" in sys.modules
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_a_call_may_touch_is_declared_once_each() -> None:
+    made = tool(capabilities=["user_data", "external_net", "user_data"])(find)
+
+    assert made.capabilities == ("user_data", "external_net")
+    assert tool(find).capabilities is None
+
+
+@pytest.mark.parametrize("wrong", [["root"], "user_data", 3])
+def test_an_unknown_capability_is_refused(wrong: Any) -> None:
+    with pytest.raises(ToolDefinitionError, match="memory_read, memory_write, external_net, user_data"):
+        tool(capabilities=wrong)(find)

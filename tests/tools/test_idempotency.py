@@ -50,3 +50,17 @@ def test_counts_go_on_from_a_checkpoint_and_hold_no_arguments() -> None:
 
     assert "SECRET" not in json.dumps(stored)
     assert after.occurrence(place) == 2
+
+
+def test_the_counts_of_the_first_dispatches_leave_out_the_later_ones() -> None:
+    earlier = DispatchedCalls()
+    earlier.add("pay", freeze({"usd": 1}))
+    calls = DispatchedCalls(earlier.counts())
+    for tool in ("pay", "ask", "pay"):
+        calls.add(tool, freeze({"usd": 1}))
+
+    counts = [sorted(calls.counts(before).values()) for before in range(len(calls) + 1)]
+
+    assert counts == [[1], [2], [1, 2], [1, 3]]
+    assert calls.counts() == calls.counts(3)
+    assert sorted(calls.counts(1).values()) == [2]

@@ -125,7 +125,7 @@ def too_deep() -> list[Any]:
         (ToolResult({"f": print}), "[unserializable: builtin_function_or_method]", ("f",)),
         (Holder({1, 2}), "[unserializable: set]", ("x",)),
         (cyclic(), "[unstringifiable: it contains itself]", (0,)),
-        (too_deep(), "[unstringifiable: RecursionError]", ()),
+        (too_deep(), "[unstringifiable: it is nested too deeply]", ()),
         (Broken(), "[unstringifiable: OSError]", ()),
         ([10**5000], "[unstringifiable: ValueError]", ()),
     ],

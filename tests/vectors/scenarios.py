@@ -6,16 +6,33 @@ Only what landed is understood; `unbuilt(case)` says what a case needs beyond it
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, cast
 
-from agentfootprint import Agent, Gates, Limits, Mock, ModelSettings, RecordOptions, RunResult, Tool, Usage
+from agentfootprint import (
+    Agent,
+    Gates,
+    Limits,
+    Mock,
+    ModelSettings,
+    PauseCheckpoint,
+    RecordOptions,
+    RunCheckpointError,
+    RunResult,
+    Tool,
+    Usage,
+    ask_human,
+)
+from agentfootprint.agent import AskComponent, MessageDeniedError, PolicyHaltError, RunHandle
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.events import Event, event_to_wire
 from agentfootprint.llm import CallHooks, LLMChunk, LLMRequest, LLMResponse, ToolCall
-from agentfootprint.tools import ToolContext
+from agentfootprint.tools import PersonAsked, ToolContext, ToolRules
 from agentfootprint.trace import thaw
+from tests.vectors import kept
+from tests.vectors.gated import act_of, checker_of
 from tests.vectors.harness import Case
+from tests.vectors.shaped import budget_of, configure_of, contract_unmet, output_of, prices_of
 
 BUILT_AGENT = frozenset(
     {
@@ -29,30 +46,49 @@ BUILT_AGENT = frozenset(
         "name",
         "toolArgValidation",
         "repeatedCallNudge",
+        "askMiddleware",
+        "permission",
+        "messageRules",
+        "pricing",
+        "costBudget",
+        "outputSchema",
+        "outputFallback",
+        "configure",
+        "reactMode",
     }
 )
-BUILT_STEPS = frozenset({"run", "state", "stoppedEarly"})
-BUILT_BEHAVIOURS = frozenset({"return", "none", "sequence", "raise", "progress"})
-BUILT_PROVIDER = frozenset({"replies", "usage", "stream"})
+BUILT_STEPS = (
+    frozenset({"run", "resume", "state", "stoppedEarly", "runTyped", "outputContractUnmet"}) | kept.BUILT_STEPS
+)
+BUILT_BEHAVIOURS = frozenset({"return", "none", "sequence", "raise", "progress", "ask"})
+BUILT_PROVIDER = frozenset({"replies", "usage", "stream", "carriesForcedToolChoice", "failures"})
 STEP_KEYS = frozenset({"op", "message", "keys"})
+BUILT_STEP_KEYS = {
+    **kept.BUILT_STEP_KEYS,
+    "run": STEP_KEYS | {"input", "showCheckpoint"} | kept.BUILT_STEP_KEYS["run"],
+    "resume": STEP_KEYS | {"input", "viaJson", "freshAgent"},
+}
+BUILT_TOOL = frozenset({"name", "description", "inputSchema", "behavior", "checkIn", "checkInComponent"})
 
 
 def unbuilt(case: Case) -> str | None:
     """What a case needs that is not built yet, or `None`."""
     given = case.input
     needs = [f"agent.{key}" for key in given.get("agent", {}) if key not in BUILT_AGENT]
+    if given.get("agent", {}).get("reactMode") == "dynamic-grouped":
+        needs.append("agent.reactMode dynamic-grouped (P2)")
     needs += [f"provider.{key}" for key in given.get("provider", {}) if key not in BUILT_PROVIDER]
     needs += [f"step {step['op']}" for step in given["steps"] if step["op"] not in BUILT_STEPS]
     needs += [f"step.{key}" for step in given["steps"] for key in step if key not in _step_keys(step["op"])]
     for tool in given.get("tools", ()):
         if tool["behavior"]["kind"] not in BUILT_BEHAVIOURS:
             needs.append(f"tool behaviour {tool['behavior']['kind']}")
-        needs += [f"tool.{key}" for key in tool if key not in ("name", "description", "inputSchema", "behavior")]
+        needs += [f"tool.{key}" for key in tool if key not in BUILT_TOOL]
     return ", ".join(sorted(set(needs))) or None
 
 
 def _step_keys(op: str) -> frozenset[str]:
-    return STEP_KEYS | {"input"} if op == "run" else STEP_KEYS
+    return BUILT_STEP_KEYS.get(op, STEP_KEYS)
 
 
 class Capture:
@@ -60,7 +96,9 @@ class Capture:
 
     def __init__(self, mock: Mock) -> None:
         self.mock = mock
+        self.carries_forced_tool_choice = True
         self.requests: list[dict[str, Any]] = []
+        self.failures: list[dict[str, Any]] = []
 
     @property
     def name(self) -> str:
@@ -72,6 +110,7 @@ class Capture:
 
     async def complete(self, request: LLMRequest, hooks: CallHooks | None = None) -> LLMResponse:
         self.requests.append(request.to_wire())
+        kept.fail(self.failures, len(self.requests))
         return await self.mock.complete(request, hooks)
 
 
@@ -80,6 +119,7 @@ class StreamingCapture(Capture):
 
     async def stream(self, request: LLMRequest, hooks: CallHooks | None = None) -> AsyncIterator[LLMChunk]:
         self.requests.append(request.to_wire())
+        kept.fail(self.failures, len(self.requests))
         async for chunk in self.mock.stream(request, hooks):
             yield chunk
 
@@ -98,6 +138,17 @@ class Scenario:
             usage=None if usage is None else Usage(input=usage["input"], output=usage["output"]),
         )
         self.provider = Capture(mock) if script.get("stream") is False else StreamingCapture(mock)
+        self.provider.carries_forced_tool_choice = script.get("carriesForcedToolChoice", True)
+        self.provider.failures = script.get("failures", [])
+        self._kept = kept.Kept()
+        self._given = given
+        self._build()
+        self._handle: RunHandle[str] | None = None
+        self._only = given.get("eventsOnly")
+        self._steps = given["steps"]
+
+    def _build(self) -> None:
+        given = self._given
         options = given.get("agent", {})
         self.agent = Agent(
             self.provider,
@@ -106,18 +157,24 @@ class Scenario:
             system=options.get("system", ""),
             tools=[self._tool(tool) for tool in given.get("tools", ())],
             settings=ModelSettings(temperature=options.get("temperature"), max_tokens=options.get("maxTokens")),
+            output=output_of(options),
+            mode=options.get("reactMode", "dynamic"),
+            configure=configure_of(options),
             limits=Limits(
-                iterations=options.get("maxIterations", 10), wrap_up=options.get("wrapUpAtMaxIterations", True)
+                iterations=options.get("maxIterations", 10),
+                wrap_up=options.get("wrapUpAtMaxIterations", True),
+                pricing=prices_of(options, self.provider.default_model),
+                cost=budget_of(options.get("costBudget")),
             ),
             gates=Gates(
                 tool_args=options.get("toolArgValidation", "enforce"),
                 repeated_call_note=options.get("repeatedCallNudge", True),
+                permission=checker_of(options),
+                act=act_of(options),
             ),
             record=RecordOptions(system_prompt=options.get("recordSystemPrompt", False)),
         )
         self.agent.on("*", self._heard, form="wire")
-        self._only = given.get("eventsOnly")
-        self._steps = given["steps"]
 
     def _heard(self, event: Event[Any]) -> None:
         if self._only is None or event.type.startswith(tuple(self._only)):
@@ -129,6 +186,8 @@ class Scenario:
 
         async def act(ctx: ToolContext, **args: object) -> object:
             self.dispatches.append({"tool": name, "args": args, "toolCallId": ctx.tool_call_id})
+            if behavior["kind"] == "ask":
+                _ask(behavior["data"])
             if behavior["kind"] == "raise":
                 raise RuntimeError(behavior["message"])
             for payload in behavior.get("payloads", ()):
@@ -138,29 +197,119 @@ class Scenario:
             return behavior.get("value")
 
         schema = declared.get("inputSchema", {"type": "object", "properties": {}})
-        return Tool(act, name=name, description=declared.get("description", name), input_schema=schema)
+        component = declared.get("checkInComponent")
+        return Tool(
+            act,
+            name=name,
+            description=declared.get("description", name),
+            input_schema=schema,
+            check_in=_check_in(declared.get("checkIn")),
+            rules=None
+            if component is None
+            else ToolRules(component=AskComponent(component["componentId"], props=component.get("props"))),
+        )
 
     async def run(self) -> list[dict[str, Any]]:
         """Take the steps; what each gave, in the form of `expected.steps`."""
         outcomes: list[dict[str, Any]] = []
         result: RunResult[str] | None = None
         for step in self._steps:
-            if step["op"] == "run":
+            if step["op"] in ("run", "runTyped", "resume", *kept.RUNS):
                 try:
-                    result = await self.agent.run(step["message"] if "message" in step else step["input"])
+                    result = await self._take(step, result)
+                    self._kept.result(result)
+                    came_to = {"value": result.output} if step["op"] == "runTyped" else _came_to(result, step)
                 except AgentFootprintError as error:
-                    outcomes.append({"op": "run", "error": _raised(error)})
+                    self._kept.error(error)
+                    if isinstance(error, (PolicyHaltError, MessageDeniedError)):
+                        result = None  # the run is over, and its state is what a reader reads
+                    outcomes.append({"op": step["op"], "error": _raised(error)})
                 else:
-                    outcomes.append({"op": "run", "result": result.text})
+                    outcomes.append({"op": step["op"], **came_to})
                 continue
-            assert result is not None
-            value = result.recording.snapshot["sharedState"] if step["op"] == "state" else _stopped_early(result)
-            outcomes.append({"op": step["op"], "value": thaw(value)})
+            if result is None and step["op"] == "state":
+                assert self._handle is not None
+                outcomes.append({"op": "state", "value": thaw(self._handle.snapshot["sharedState"])})
+                continue
+            if step["op"] in kept.READS:
+                outcomes.append({"op": step["op"], "value": await self._kept.read(step["op"], self.agent)})
+                continue
+            if result is None:
+                outcomes.append({"op": step["op"], "value": None})
+                continue
+            outcomes.append({"op": step["op"], "value": thaw(READERS[step["op"]](result))})
         return outcomes
+
+    async def _take(self, step: Mapping[str, Any], last: RunResult[str] | None) -> RunResult[str]:
+        if step["op"] == "resume":
+            return await self._resume(step, last)
+        if step.get("freshAgent"):
+            self._build()
+        if step["op"] == "followUp":
+            return await self._kept.conversation(self.agent).follow_up(step["message"])
+        if step["op"] == "resumeOnError":
+            return await self.agent.resume_on_error(self._kept.checkpoint)
+        return await self._run(step)
+
+    async def _run(self, step: Mapping[str, Any]) -> RunResult[str]:
+        message, who = step["message"] if "message" in step else step["input"], kept.whom(step)
+        if self._kept.is_waiting:
+            return await self._kept.conversation(self.agent).run(message)
+        if "continueFrom" in step:
+            return await self.agent.run(message, continue_from=self._kept.checkpoint, **who)
+        self._handle = self.agent.start(message, **who)
+        return await self._handle.result()
+
+    async def _resume(self, step: Mapping[str, Any], last: RunResult[str] | None) -> RunResult[str]:
+        assert last is not None
+        assert last.paused is not None
+        paused: Any = last.paused
+        if step.get("viaJson"):
+            paused = PauseCheckpoint.from_json(paused.checkpoint.to_json())
+        if step.get("freshAgent"):
+            self._build()
+        return await self.agent.resume(paused, *([step["input"]] if "input" in step else []))
+
+
+def _ask(data: Any) -> None:
+    if isinstance(data, str):
+        raise PersonAsked(data)
+    ask_human(data["question"], reason=data.get("reason"))
+
+
+def _check_in(declared: Any) -> Any:
+    if not isinstance(declared, dict):
+        return declared
+    limit = cast("dict[str, Any]", declared)
+
+    def trips(args: Mapping[str, Any], _: object) -> bool:
+        return args[limit["arg"]] > limit["greaterThan"]
+
+    return trips
+
+
+def _came_to(result: RunResult[str], step: Mapping[str, Any]) -> dict[str, Any]:
+    paused = result.paused
+    if paused is None:
+        return {"result": result.text}
+    asked: dict[str, Any] = {"pauseData": thaw(paused.data)}
+    if paused.check_in is not None:
+        asked["checkIn"] = asked["pauseData"]["checkIn"]
+    if paused.ask is not None:
+        asked["ask"] = asked["pauseData"]["ask"]
+    if step.get("showCheckpoint"):
+        asked["checkpoint"] = paused.checkpoint.to_wire()
+    return {"paused": asked}
 
 
 def _raised(error: AgentFootprintError) -> dict[str, Any]:
-    return {"errorType": type(error).__name__, "code": error.code, **vars(error)}
+    facts = {re.sub("_(.)", lambda found: found[1].upper(), key): value for key, value in vars(error).items()}
+    if isinstance(error, RunCheckpointError):
+        facts |= {"checkpoint": kept.shown(error.checkpoint.to_wire()), "cause": kept.cause_of(error)}
+    facts["tellLLM"] = facts.pop("tellLlm", None)
+    if "proposed" in facts:
+        facts["proposed"] = {"name": facts["proposed"].name, "args": facts["proposed"].args}
+    return {"errorType": type(error).__name__, "code": error.code, **facts}
 
 
 def _stopped_early(result: RunResult[str]) -> Any:
@@ -173,6 +322,13 @@ def _stopped_early(result: RunResult[str]) -> Any:
         committed["pendingToolCalls"],
     )
     return committed
+
+
+READERS: dict[str, Callable[[RunResult[Any]], Any]] = {
+    "state": lambda result: result.recording.snapshot["sharedState"],
+    "stoppedEarly": _stopped_early,
+    "outputContractUnmet": contract_unmet,
+}
 
 
 def _reply(reply: Any) -> str | LLMResponse:
@@ -188,7 +344,9 @@ def _meta(call: Mapping[str, Any]) -> dict[str, Any]:
 
 _RUN_ID = re.compile(r"run-\d+-\d+")
 _DROPPED = frozenset({"wallClockMs", "runOffsetMs", "toolOrdinal"})
-_ZERO = frozenset({"durationMs", "turnStartMs", "pausedToolStartMs"})
+_ZERO = frozenset(
+    {"durationMs", "checkpointedAt", "turnStartMs", "pausedToolStartMs", "pausedDurationMs", "pausedAt", "at"}
+)
 
 
 class Normaliser:

@@ -43,6 +43,7 @@ ELSEWHERE = (  # test_providers_{anthropic,openai,ollama,environment}.py
     *("anthropic_request", "anthropic_response", "anthropic_sse_stream"),
     *("openai_chat_request", "openai_chat_response", "openai_chat_stream", "azure_url"),
     *("ollama_request", "ollama_response", "ollama_stream", "provider_from_env"),
+    "tool_session_key",  # test_tool_sessions.py
 )
 NOW = dt.datetime(2026, 10, 21, 7, tzinfo=dt.UTC)
 

@@ -29,10 +29,17 @@ COVERED = (
     "counter_words",
     "coverage",
     "extract_sequence",  # in test_sequence.py
+    "middleware_after_tool",  # in test_gates.py, like the next three
+    "middleware_before_tool",
+    "middleware_message",
+    "permission_policy",
     "read_coverage",
     "read_semantics",
     "repeated_call_keys",
     "repeated_call_notes",
+    "scenarios",  # in test_tool_scenarios.py
+    "skill_target",  # in test_gates.py
+    "tool_session_keys",  # in test_tool_sessions.py
 )
 KINDS: Mapping[str, type] = {"string": str, "number": float, "array": list}
 

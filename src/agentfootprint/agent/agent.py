@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
+from msgspec import UNSET
 from typing_extensions import TypeVar
 
 from agentfootprint import events, explain, llm, providers
 from agentfootprint._blocking import blocking
+from agentfootprint.agent.listening import check_event_type
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions
+from agentfootprint.agent.replaying.method import Replaying
+from agentfootprint.agent.running.closing import Closing
 from agentfootprint.errors import ConfigError
 
 if TYPE_CHECKING:
     from agentfootprint.agent.handle import RunHandle
+    from agentfootprint.agent.keeping.checkpoint import Checkpoint
+    from agentfootprint.agent.keeping.conversing import Conversation
     from agentfootprint.agent.loop import AgentRun
-    from agentfootprint.agent.options import RunOptions
+    from agentfootprint.agent.options import Mode, RunOptions
+    from agentfootprint.agent.pausing.checkpoint import PauseCheckpoint
+    from agentfootprint.agent.pausing.decisions import Decision
+    from agentfootprint.agent.pausing.paused import Paused
     from agentfootprint.agent.result import RunResult
+    from agentfootprint.agent.shaping.configuring import ConfigureContext, Configured
     from agentfootprint.context import ContextItem, SystemPrompt
     from agentfootprint.events import Event, Subscription
     from agentfootprint.explain import Ablation
@@ -26,13 +37,13 @@ if TYPE_CHECKING:
     from agentfootprint.tools import Tool
     from agentfootprint.trace import JsonObject, Value
 
-__all__ = ["Agent"]
+__all__ = ["Agent", "provider_and_model"]
 
 Deps = TypeVar("Deps", default=object)
 Out = TypeVar("Out", default=str)
 
 
-class Agent(Generic[Deps, Out]):
+class Agent(Closing, Replaying, Generic[Deps, Out]):
     """A model with instructions, tools and context, whose every run explains itself.
 
     An agent is a description and never changes; any number of its runs may be in flight, each with a state of its own
@@ -52,6 +63,9 @@ class Agent(Generic[Deps, Out]):
         gates: What a tool call must pass.
         record: What the record keeps; `False` keeps none.
         caching: Whether cache markers are decided.
+        mode: `"dynamic"` composes the whole context before every model call, `"classic"` the system prompt and the
+            tools in the first iteration only (AGT-36).
+        configure: Asked once a run, before its first step, for another model or base prompt (AGT-19).
 
     Raises:
         ConfigError: An option can't work; names it and the fix (AGT-2, AGT-3).
@@ -78,10 +92,12 @@ class Agent(Generic[Deps, Out]):
         gates: Gates | None = None,
         record: RecordOptions | bool = True,
         caching: bool = True,
+        mode: Mode = "dynamic",
+        configure: Callable[[ConfigureContext[Deps]], Configured | None] | None = None,
     ) -> None:
         from agentfootprint.agent.plan import AgentPlan  # with the first agent, so that importing the class stays quick
 
-        found, model_id = _provider_and_model(model, provider)
+        found, model_id = provider_and_model(model, provider)
         if id is not None and not (isinstance(id, str) and id.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
             raise ConfigError("id", f"The agent's id is {id!r}.", fix="Give a short name, or leave it out.")
         if not isinstance(record, (bool, RecordOptions)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
@@ -99,11 +115,16 @@ class Agent(Generic[Deps, Out]):
             "gates": Gates() if gates is None else gates,
             "record": record if isinstance(record, RecordOptions) else RecordOptions(),
             "caching": caching,
+            "mode": mode,
+            "configure": configure,
         }
         self.plan = AgentPlan(provider=found, model=model_id, tools=tools, context=context, **self._given)
+        super().__init__()
         self.bus = events.EventBus()
         self.wire_bus = events.EventBus()
         self._inflight: set[RunHandle[Any]] = set()
+        self.removed: frozenset[str] = frozenset()
+        """Pieces that an agent like this one has and this one lost; what they said in a conversation is left out."""
 
     @property
     def name(self) -> str:
@@ -142,18 +163,21 @@ class Agent(Generic[Deps, Out]):
         deps: Deps | None = None,
         identity: Identity | None = None,
         session_id: str | None = None,
+        continue_from: Checkpoint | RunResult[Any] | JsonObject | None = None,
         settings: ModelSettings | None = None,
         limits: Limits | None = None,
         gates: Gates | None = None,
         options: RunOptions | None = None,
     ) -> RunResult[Out]:
-        """Answer one message: one turn, remembered by nobody.
+        """Answer one message: one turn, remembered by nobody; `conversation()` keeps several together.
 
         Args:
             message: The text, or `{"message": text}`.
             deps: Your own object, given to tools and rules; never recorded.
             identity: Whose run this is.
             session_id: The hosting session's id.
+            continue_from: The conversation that the message goes on with: a result, its checkpoint, or that as it was
+                stored. It keeps whom it was with, unless this call names somebody.
             settings: Over the agent's own, for this run.
             limits: Over the agent's own, for this run.
             gates: Over the agent's own, for this run.
@@ -164,14 +188,18 @@ class Agent(Generic[Deps, Out]):
 
         Raises:
             InvalidRunInputError: The message is no text, or empty.
+            CheckpointFormatError: `continue_from` is no conversation; names what is at fault.
+            ConversationMismatchError: It is a conversation with another agent.
             DeadlineExceededError: It took longer than `limits.deadline`.
-            ProviderError: The model could not be asked.
+            RunCheckpointError: The run failed, such as where the model could not be asked; its `cause` is what went
+                wrong, its `checkpoint` what `resume_on_error` goes on from.
         """
-        return await self._accept(
+        return await self.accept(
             message,
             deps=deps,
             identity=identity,
             session_id=session_id,
+            continue_from=continue_from,
             settings=settings,
             limits=limits,
             gates=gates,
@@ -180,6 +208,110 @@ class Agent(Generic[Deps, Out]):
 
     run_sync = blocking(run)
 
+    async def resume(
+        self,
+        paused: Paused | PauseCheckpoint | JsonObject,
+        answer: Decision | Value = UNSET,
+        *,
+        deps: Deps | None = None,
+        identity: Identity | None = None,
+        allow_chart_change: bool = False,
+        options: RunOptions | None = None,
+    ) -> RunResult[Out]:
+        """Answer the question a run waits for, and go on with it: in this process, or in any other.
+
+        The call that asked gets the answer, nothing that ran before runs again, and the turn goes on under a run id
+        and with a recording of its own. A refusal leaves the checkpoint as good as it was (AGT-76).
+
+        Args:
+            paused: `result.paused`, its checkpoint, or that as it was stored.
+            answer: For a check-in or a rule's question `approve(by=...)` or `decline(by=...)`; for `ask_human` any JSON
+                value, which becomes the tool's result. `None` is the answer null.
+            deps: Your own object, given to tools and rules again; it was not stored.
+            identity: Whose run this is; a run that was paused for somebody stays theirs.
+            allow_chart_change: Go on although the agent was built otherwise than the one that paused.
+            options: Ids and recording of this run.
+
+        Returns:
+            The rest of the turn; it may wait again.
+
+        Raises:
+            CheckpointFormatError: It is no checkpoint, or one of another agent.
+            DecisionRequiredError: The question needs a decision.
+            PauseAnswerRequiredError: No answer was given.
+            StaleDecisionError: The answer was chosen on other data than the question showed.
+            InputRequestError: The reply does not fit the request for values.
+        """
+        from agentfootprint.agent.loop import AgentRun
+        from agentfootprint.agent.pausing.entering import accept_answer
+
+        accepted = accept_answer(self.plan, paused, answer, identity=identity, allow_chart_change=allow_chart_change)
+        settings, limits, gates = accepted.live.groups
+        run = AgentRun(
+            self,
+            accepted.message,
+            deps=deps,
+            identity=accepted.identity,
+            session_id=accepted.facts.session_id,
+            settings=settings,
+            limits=limits,
+            gates=gates,
+            options=options,
+            resumed=accepted,
+        )
+        return run.still_waits() if accepted.is_partial else await run.execute()
+
+    resume_sync = blocking(resume)
+
+    async def resume_on_error(
+        self, checkpoint: Checkpoint | JsonObject, *, deps: Deps | None = None, options: RunOptions | None = None
+    ) -> RunResult[Out]:
+        """Try the turn of a run that failed once more, from its last whole iteration, here or in another process.
+
+        Nothing is said anew: the model sees the conversation as it stood. Counters and limits begin again. A call that
+        ran after the last whole iteration may run again, with the same `ctx.idempotency_key` (AGT-109, AGT-110).
+
+        Args:
+            checkpoint: The error's `checkpoint`, or that as it was stored.
+            deps: Your own object, given to tools and rules again; it was not stored.
+            options: Ids and recording of this run.
+
+        Raises:
+            CheckpointFormatError: It is no conversation; names what is at fault.
+            ConversationMismatchError: It is a conversation with another agent.
+            RunCheckpointError: It failed again.
+        """
+        from agentfootprint.agent.keeping.continuing import continuation_of
+
+        continued = continuation_of(self.plan, checkpoint, appends=False, removed=self.removed)
+        return await self.accept(continued.message, continued=continued, deps=deps, options=options).execute()
+
+    resume_on_error_sync = blocking(resume_on_error)
+
+    def conversation(
+        self,
+        start: Checkpoint | JsonObject | None = None,
+        *,
+        identity: Identity | None = None,
+        session_id: str | None = None,
+        queue: bool = False,
+    ) -> Conversation[Deps, Out]:
+        """A conversation with this agent: turns that remember each other, one at a time.
+
+        Args:
+            start: What it goes on from; without it, from nothing.
+            identity: Whom it is with; without it, whom `start` says.
+            session_id: The hosting session's id.
+            queue: Whether a turn that comes while another goes on waits for it, instead of being refused.
+
+        Raises:
+            CheckpointFormatError: `start` is no conversation; names what is at fault.
+            ConversationMismatchError: It is a conversation with another agent.
+        """
+        from agentfootprint.agent.keeping.conversing import Conversation
+
+        return Conversation(self, start, identity=identity, session_id=session_id, queue=queue)
+
     def stream(
         self,
         message: str | JsonObject,
@@ -187,6 +319,7 @@ class Agent(Generic[Deps, Out]):
         deps: Deps | None = None,
         identity: Identity | None = None,
         session_id: str | None = None,
+        continue_from: Checkpoint | RunResult[Any] | JsonObject | None = None,
         settings: ModelSettings | None = None,
         limits: Limits | None = None,
         gates: Gates | None = None,
@@ -198,11 +331,12 @@ class Agent(Generic[Deps, Out]):
         Use it as `async with agent.stream(...) as run: async for event in run: ...`; leaving the block stops what
         still runs (DEC-14). The arguments are those of `run`; `form` chooses the events (LIN-19).
         """
-        run = self._accept(
+        run = self.accept(
             message,
             deps=deps,
             identity=identity,
             session_id=session_id,
+            continue_from=continue_from,
             settings=settings,
             limits=limits,
             gates=gates,
@@ -222,16 +356,7 @@ class Agent(Generic[Deps, Out]):
         options: RunOptions | None = None,
     ) -> RunHandle[Out]:
         """Start a run in the running event loop and go on; the handle waits, reads and cancels."""
-        run = self._accept(
-            message,
-            deps=deps,
-            identity=identity,
-            session_id=session_id,
-            settings=None,
-            limits=None,
-            gates=None,
-            options=options,
-        )
+        run = self.accept(message, deps=deps, identity=identity, session_id=session_id, options=options)
         return self._begin(run, "native")
 
     def on(
@@ -257,7 +382,7 @@ class Agent(Generic[Deps, Out]):
             ConfigError: The type is written as one of the library's, which has none of this name.
             EventPatternError: Nothing can match the pattern.
         """
-        _check_event_type(pattern)
+        check_event_type(pattern)
         bus = self.bus if form == "native" else self.wire_bus
         return bus.on(pattern, listener, once=once)
 
@@ -274,18 +399,27 @@ class Agent(Generic[Deps, Out]):
         known = explain.sources_of(tools=self.plan.tools, context=[piece.to_injection().id for piece in pieces])
         removals = explain.resolve_ablations(specs, known) if specs else ()
         left = explain.apply_ablations(removals, tools=list(self.plan.tools.values()), context=pieces)
-        return self._like(left.tools, left.context, {})
+        copy = self._like(left.tools, left.context, {})
+        copy.removed = self.removed.union(*(each.ids for each in removals if each.kind == "injection"))
+        return copy
 
-    def having(self, *, settings: ModelSettings, limits: Limits, gates: Gates) -> Agent[Deps, Out]:
-        """The same agent with other groups of options: a new description, which nobody listens to.
+    def having(
+        self, groups: tuple[ModelSettings, Limits, Gates] | None, configured: Configured | None = None
+    ) -> Agent[Deps, Out]:
+        """The same agent as one run of it was: a new description, which nobody listens to.
 
         Args:
-            settings: Instead of the agent's own.
-            limits: Instead of the agent's own.
-            gates: Instead of the agent's own.
+            groups: Instead of the agent's own groups of options.
+            configured: The model and base prompt, instead of what `configure` says.
         """
-        groups = {"settings": settings, "limits": limits, "gates": gates}
-        return self._like(list(self.plan.tools.values()), list(self._pieces()), groups)
+        changes: dict[str, Any] = {}
+        if groups is not None:
+            changes |= zip(("settings", "limits", "gates"), groups, strict=True)
+        if configured is not None:
+            changes["configure"] = functools.partial(_always, configured)
+        copy = self._like(list(self.plan.tools.values()), list(self._pieces()), changes)
+        copy.removed = self.removed
+        return copy
 
     def _like(self, tools: Sequence[Any], context: Sequence[Any], groups: Mapping[str, Any]) -> Agent[Deps, Out]:
         given: dict[str, Any] = {**self._given, "record": self.record, **groups}
@@ -295,9 +429,14 @@ class Agent(Generic[Deps, Out]):
         items = self.plan.context.items
         return items if self.plan.output is None else items[:-1]
 
-    def _accept(self, message: str | Mapping[str, Any], **given: Value) -> AgentRun:
+    def accept(self, message: str | Mapping[str, Any], *, continue_from: object = None, **given: Value) -> AgentRun:
+        """A run that may begin, with the arguments of `run`; all refusals come here, and nothing has happened yet."""
         from agentfootprint.agent.loop import AgentRun  # with the first run
 
+        if continue_from is not None:
+            from agentfootprint.agent.keeping.continuing import continuation_of
+
+            given["continued"] = continuation_of(self.plan, continue_from, appends=True, removed=self.removed)
         return AgentRun(self, message, **given)
 
     def _begin(self, run: AgentRun, form: Literal["native", "wire"]) -> RunHandle[Out]:
@@ -311,24 +450,16 @@ class Agent(Generic[Deps, Out]):
         return f"Agent(id={self.id!r}, model={self.plan.model!r})"
 
 
-def _check_event_type(pattern: str) -> None:
-    if "*" in pattern or not pattern.startswith("agentfootprint.") or pattern in events.EVENT_TYPES:
-        return
-    import difflib  # for the refusal only
-
-    prefix = "agentfootprint."
-    known = [each.removeprefix(prefix) for each in events.EVENT_TYPES]
-    near = difflib.get_close_matches(pattern.removeprefix(prefix), known, n=1)
-    raise ConfigError(
-        "on",
-        f"There is no event type {pattern!r}.",
-        fix=f"Did you mean {prefix + near[0]!r}?"
-        if near
-        else "Listen to '*' once to see the types, or read EVENT_TYPES.",
-    )
+def _always(configured: Configured, _: object) -> Configured:
+    return configured
 
 
-def _provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) -> tuple[LLMProvider, str]:
+def provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) -> tuple[LLMProvider, str]:
+    """Who is asked, and for which model.
+
+    Raises:
+        ConfigError: Neither is a provider, both are, or the model's id is empty.
+    """
     if not isinstance(model, str):
         if provider is not None:
             raise ConfigError(

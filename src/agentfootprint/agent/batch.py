@@ -5,71 +5,56 @@ Every proposal gets exactly one answer, in call order (AGT-57). A tool that rais
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable, Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, cast
 
+from agentfootprint.agent.dispatching.executing import declare_coverage, judge_result, refused_call, run_call, validated
+from agentfootprint.agent.dispatching.settled import Passed, Settled, frozen_args
 from agentfootprint.agent.finish import turn_end
+from agentfootprint.agent.gating.halted import Halted
 from agentfootprint.agent.result import ToolCallRecord
-from agentfootprint.agent.scope import RunScope
+from agentfootprint.agent.running.barrier import PENDING_WRITE, stored
+from agentfootprint.agent.scope import CALL_MARKS, RunScope
 from agentfootprint.agent.texts import CUT_OFF_TEXT, refused_arguments, unknown_tool
 from agentfootprint.events import (
     IterationEnd,
     MetaMarks,
-    Payload,
     ToolEnd,
-    ToolsAbsent,
-    ToolsCoverageDeclared,
     ToolsRepeatedCall,
     ToolStart,
-    ValidationArgsInvalid,
 )
 from agentfootprint.flow import Handle
 from agentfootprint.llm import LLMMessage, NotDispatched, ToolCall
 from agentfootprint.tools import (
     NO_VALUE,
-    CallContext,
-    CheckedArgs,
-    CoverageReading,
-    check_args,
-    current_cassette,
-    execute_tool,
-    refused_args_text,
+    PersonAsked,
+    asked_in,
+    questions_are_answered,
     repeated_call_key,
     repeated_call_note,
 )
-from agentfootprint.trace import FrozenDict, FrozenList, Value
+from agentfootprint.trace import FrozenDict, FrozenList
 
 if TYPE_CHECKING:
-    from agentfootprint.tools import ToolStatus
+    pass
 
 __all__ = ["run_tool_calls"]
 
 _MARKS: Final = tuple(MetaMarks(tool_ordinal=ordinal) for ordinal in range(8))
 """The marks of the first calls of a batch, made once."""
+_log = logging.getLogger(__name__)
+_CURSOR_TOOLS: Final = frozenset(("read_skill", "skip_step"))
+"""Calls that change what the calls behind them may do."""
 
 
-def frozen_args(call: ToolCall) -> FrozenDict:
-    """The arguments of a call, which its constructor froze."""
-    return cast("FrozenDict", call.args)
+async def run_tool_calls(h: Handle) -> FrozenDict | None:
+    """Run the batch of the latest reply and hand the results to the next iteration.
 
-
-class Settled:
-    """What one call came to."""
-
-    __slots__ = ("coverage", "error", "ran", "refused", "result", "status", "text")
-
-    def __init__(self, text: str, *, result: Value = NO_VALUE, error: bool = False, ran: bool = False) -> None:
-        self.text = text
-        self.result = result
-        self.error = error
-        self.ran = ran
-        self.refused = False
-        self.status: ToolStatus | None = None
-        self.coverage: CoverageReading | None = None
-
-
-async def run_tool_calls(h: Handle) -> None:
-    """Run the batch of the latest reply and hand the results to the next iteration."""
+    Returns:
+        What a person is asked, which pauses the run (02 s.12); `None` when nobody is.
+    """
     scope: RunScope = h.run.scope
     calls: FrozenList = h["llmLatestToolCalls"]
     iteration: int = h["iteration"]
@@ -80,29 +65,161 @@ async def run_tool_calls(h: Handle) -> None:
     messages = [LLMMessage("assistant", content, tool_calls=tuple(calls), thinking_blocks=tuple(blocks))]
     if scope.response is not None and scope.response.stop_reason == "max_tokens":
         _settle_cut(h, scope, iteration, history, calls, messages)
-        return
+        return None
     scope.step = h
+    scope.landed = messages
+    scope.dispatched_before = len(scope.tool_run.calls)
+    pending = PENDING_WRITE.get()
+    if pending is not None:
+        await stored(pending)
     results: list[FrozenDict] = []
     count = len(calls)
-    for ordinal, call in enumerate(calls):
-        settled = await _one(h, scope, call, iteration, (ordinal, count))
-        messages.append(LLMMessage("tool", settled.text, tool_call_id=call.id, tool_name=call.name))
-        row = {"toolName": call.name, "result": settled.text}
-        status = {} if settled.status is None else {"status": settled.status}
-        results.append(FrozenDict({**row, "toolCallId": call.id, **status}))
-        if ordinal == count - 1:
-            h["lastToolResult"] = FrozenDict({**row, **status})
+    run = _side_by_side if count > 1 and scope.limits.parallel_tools else _in_turn
+    question = await run(h, scope, calls, iteration, results)
+    if question is not None or scope.refusal is not None:
+        return question
     h["toolResults"] = FrozenList(results, count)
-    new = history.extend(messages)
+    rules = scope.rules
+    new = history.extend(messages) if rules is None else rules.window(history, messages)
     h["history"] = new
     scope.emit(h, IterationEnd(turn_index=0, iter_index=iteration, tool_call_count=count, history=new))
     if scope.invalid_in_a_row >= scope.limits.invalid_args:
-        scope.ended_because = "refused"
-        scope.answer = content
-        scope.emit(h, turn_end(scope, iteration, h["totalInputTokens"], h["totalOutputTokens"]))
-        h.break_("too many calls in a row had arguments that could not be used")
-        return
+        await _give_up(h, scope, iteration, content)
+        return None
     h["iteration"] = iteration + 1
+    return None
+
+
+async def _give_up(h: Handle, scope: RunScope, iteration: int, content: str) -> None:
+    """End a run whose model keeps asking with arguments that can't be used; what it said beside is its answer."""
+    scope.ended_because = "refused"
+    if scope.rules is not None and scope.rules.messages:
+        content = (await scope.rules.speak(h, scope, iteration)).text
+    scope.answer = content
+    scope.emit(h, turn_end(scope, iteration, h["totalInputTokens"], h["totalOutputTokens"]))
+    h.break_("too many calls in a row had arguments that could not be used")
+
+
+def _note(call: ToolCall, settled: Settled, messages: list[LLMMessage], results: list[FrozenDict]) -> FrozenDict:
+    """Add a call's message and its row of `toolResults`; gives what `lastToolResult` is then."""
+    messages.append(LLMMessage("tool", settled.text, tool_call_id=call.id, tool_name=call.name))
+    row = {"toolName": call.name, "result": settled.text}
+    status = {} if settled.status is None else {"status": settled.status}
+    results.append(FrozenDict({**row, "toolCallId": call.id, **status}))
+    return FrozenDict({**row, **status})
+
+
+async def _in_turn(
+    h: Handle, scope: RunScope, calls: FrozenList, iteration: int, results: list[FrozenDict]
+) -> FrozenDict | None:
+    """Run the batch one call after the other; gives what a person is asked, when somebody is."""
+    count, last = len(calls), None
+    messages = cast("list[LLMMessage]", scope.landed)
+    for ordinal, call in enumerate(calls):
+        try:
+            settled = await _one(h, scope, call, iteration, (ordinal, count))
+        except (PersonAsked, BaseExceptionGroup) as raised:
+            asked = asked_in(raised)
+            if asked is None:
+                raise
+            from agentfootprint.agent.pausing.stopping import stop_to_ask  # with the first question
+
+            return stop_to_ask(h, scope, asked, call=call, ordinal=ordinal, results=results)
+        except Halted as halted:
+            _halt(h, scope, halted, calls, ordinal, iteration, results)
+            return None
+        last = _note(call, settled, messages, results)
+    h["lastToolResult"] = last
+    return None
+
+
+async def _side_by_side(
+    h: Handle, scope: RunScope, calls: FrozenList, iteration: int, results: list[FrozenDict]
+) -> FrozenDict | None:
+    """Run the batch with calls beside each other (AGT-60); gives what a person is asked, when somebody is."""
+    from agentfootprint.agent.running.abreast import run_abreast  # where calls run side by side
+
+    most = scope.limits.parallel_tools
+    lane = _Lane(h, scope, iteration, len(calls), results)
+    stopped = await run_abreast(cast("Sequence[ToolCall]", calls), lane, most=None if most is True else most)
+    if stopped is None:
+        h["lastToolResult"] = lane.last
+        return None
+    if isinstance(stopped.error, Halted):
+        _halt(h, scope, stopped.error, calls, stopped.ordinal, iteration, results)
+        return None
+    if not isinstance(stopped.error, PersonAsked):
+        raise stopped.error
+    from agentfootprint.agent.pausing.stopping import stop_to_ask  # with the first question
+
+    place = stopped.ordinal
+    question = stop_to_ask(h, scope, stopped.error, call=calls[place], ordinal=place, results=results)
+    if stopped.announced > place + 1:
+        landed = FrozenList(stopped.landed, len(stopped.landed))
+        h["pausedBatch"] = FrozenDict({"answered": landed, "announced": stopped.announced})
+    return question
+
+
+def _halt(
+    h: Handle,
+    scope: RunScope,
+    halted: Halted,
+    calls: FrozenList,
+    ordinal: int,
+    iteration: int,
+    results: list[FrozenDict],
+) -> None:
+    """Land the call that a checker halted on, and stop the run there."""
+    call: ToolCall = calls[ordinal]
+    settled = Settled(halted.text, result=halted.text)
+    settled.denied = True
+    _land(h, scope, call, iteration, settled, halted.elapsed_ms, marks_of(ordinal))
+    _note(call, settled, cast("list[LLMMessage]", scope.landed), results)
+    assert scope.rules is not None  # noqa: S101  nobody else halts
+    scope.rules.halt(h, scope, halted, calls, ordinal, iteration, results)
+
+
+class _Lane:
+    """What `run_abreast` does with the calls of one batch."""
+
+    def __init__(self, h: Handle, scope: RunScope, iteration: int, count: int, results: list[FrozenDict]) -> None:
+        self._h = h
+        self._scope = scope
+        self._iteration = iteration
+        self._count = count
+        self._results = results
+        self.last: FrozenDict | None = None
+        self._args: dict[int, FrozenDict] = {}
+
+    def alone(self, call: ToolCall) -> bool:
+        tool = self._scope.offer.by_name.get(call.name)
+        if tool is None:
+            return False
+        rules = tool.rules
+        return tool.check_in is not None or call.name in _CURSOR_TOOLS or (rules is not None and rules.sequential)
+
+    async def gate(self, ordinal: int, call: ToolCall) -> Settled | Passed:
+        _announce(self._h, self._scope, call, (ordinal, self._count))
+        return await _gated(self._h, self._scope, call, self._iteration)
+
+    def settled(self, outcome: Settled | Passed) -> bool:
+        return type(outcome) is Settled
+
+    def execute(self, ordinal: int, call: ToolCall, passed: Passed) -> Awaitable[Settled]:
+        self._scope.marks = None  # several calls have one each
+        CALL_MARKS.set(marks_of(ordinal))
+        self._args[ordinal] = passed.args
+        return run_call(self._scope, call, self._iteration, passed)
+
+    def refused(self, text: str) -> Settled:
+        return Settled(text, result=text, error=True, ran=True)
+
+    async def land(self, ordinal: int, call: ToolCall, result: Settled, elapsed_ms: int) -> None:
+        marks = self._scope.marks = marks_of(ordinal)
+        if self._scope.rules is not None and ordinal in self._args:
+            await judge_result(self._h, self._scope, call, self._args[ordinal], self._iteration, result)
+        _land(self._h, self._scope, call, self._iteration, result, elapsed_ms, marks)
+        self.last = _note(call, result, cast("list[LLMMessage]", self._scope.landed), self._results)
 
 
 def _settle_cut(
@@ -128,17 +245,41 @@ def _settle_cut(
 
 
 async def _one(h: Handle, scope: RunScope, call: ToolCall, iteration: int, place: tuple[int, int]) -> Settled:
+    marks = _announce(h, scope, call, place)
+    started = perf_counter_ns()
+    passed = await _gated(h, scope, call, iteration)
+    if type(passed) is Settled:
+        settled = passed
+    else:
+        settled = await run_call(scope, call, iteration, cast("Passed", passed))
+        if scope.rules is not None:
+            await judge_result(h, scope, call, cast("Passed", passed).args, iteration, settled)
+    _land(h, scope, call, iteration, settled, (perf_counter_ns() - started) // 1_000_000, marks)
+    return settled
+
+
+def _announce(h: Handle, scope: RunScope, call: ToolCall, place: tuple[int, int]) -> MetaMarks:
+    """Say that a call's turn has come, before any gate looks at it."""
     ordinal, count = place
-    marks = scope.marks = _MARKS[ordinal] if ordinal < len(_MARKS) else MetaMarks(tool_ordinal=ordinal)
+    marks = scope.marks = marks_of(ordinal)
     start = ToolStart(
         tool_name=call.name, tool_call_id=call.id, args=call.args, parallel_count=count if count > 1 else None
     )
     scope.emit(h, start, marks)
-    started = perf_counter_ns()
-    settled = await _settle(h, scope, call, iteration)
-    elapsed_ms = (perf_counter_ns() - started) // 1_000_000
+    return marks
+
+
+def marks_of(ordinal: int) -> MetaMarks:
+    """What the events of a call add to their meta."""
+    return _MARKS[ordinal] if ordinal < len(_MARKS) else MetaMarks(tool_ordinal=ordinal)
+
+
+def _land(
+    h: Handle, scope: RunScope, call: ToolCall, iteration: int, settled: Settled, elapsed_ms: int, marks: MetaMarks
+) -> None:
+    """File what a call came to: what it covers, its end, its record, and whether it was a repeat."""
     if settled.coverage is not None:
-        _declare_coverage(h, scope, call, iteration, settled.coverage)
+        declare_coverage(h, scope, call, iteration, settled.coverage)
     end = ToolEnd(
         tool_call_id=call.id,
         duration_ms=elapsed_ms,
@@ -155,87 +296,41 @@ async def _one(h: Handle, scope: RunScope, call: ToolCall, iteration: int, place
             None if settled.result is NO_VALUE else settled.result,
             ok=not settled.error,
             dispatched=settled.ran,
+            denied=settled.denied,
             duration_ms=elapsed_ms,
         )
     )
     if settled.ran and scope.gates.repeated_call_note:
         _note_repeat(h, scope, call, iteration, settled)
-    return settled
 
 
-async def _settle(h: Handle, scope: RunScope, call: ToolCall, iteration: int) -> Settled:
-    tool = scope.plan.tools.get(call.name)
+async def _gated(h: Handle, scope: RunScope, call: ToolCall, iteration: int) -> Settled | Passed:
+    """Put a call through its gates: what it came to already, or what it may run with."""
+    tool = scope.offer.by_name.get(call.name)
+    args = frozen_args(call)
+    if scope.rules is not None:
+        gated = await scope.rules.gate(h, scope, call, iteration, tool)
+        if isinstance(gated, Settled):
+            return gated
+        args = gated
     if tool is None:
         text = unknown_tool(call.name)
         return Settled(text, result=text, error=True)
     if call.args_error is not None:
-        return _refused(refused_arguments(call.name, call.args_error.problem))
-    mode = scope.gates.tool_args
-    checked: CheckedArgs | None = None
-    if mode != "off":
-        checked = check_args(tool, frozen_args(call))
-        if checked.issues:
-            scope.emit(
-                h,
-                ValidationArgsInvalid(
-                    tool_name=call.name,
-                    tool_call_id=call.id,
-                    iteration=iteration,
-                    issues=checked.issues,
-                    enforced=mode == "enforce",
-                ),
-            )
-            if mode == "enforce":
-                return _refused(refused_args_text(call.name, checked.issues))
-    cassette = current_cassette()
-    replayed = None if cassette is None else cassette.answer(call.name, call.args)
-    if replayed is not None:
-        return Settled(replayed.text, result=replayed.value, error=replayed.is_error, ran=True)
-    context = CallContext(
-        scope.tool_run, tool_name=call.name, tool_call_id=call.id, iteration=iteration, args=frozen_args(call)
-    )
-    done = await execute_tool(tool, frozen_args(call), context, checked=checked)
-    settled = Settled(done.text, result=done.value, error=done.is_error, ran=True)
-    settled.status = done.status
-    settled.coverage = done.coverage
-    return settled
+        return refused_call(refused_arguments(call.name, call.args_error.problem))
+    checked = validated(h, scope, tool, call, args, iteration)
+    if isinstance(checked, Settled):
+        return checked
+    if tool.check_in is not None and not questions_are_answered():
+        from agentfootprint.agent.pausing.checking import ask_if_it_trips  # for tools that declare a check-in
 
-
-def _refused(text: str) -> Settled:
-    settled = Settled(text, result=text, error=True)
-    settled.refused = True
-    return settled
-
-
-def _declare_coverage(h: Handle, scope: RunScope, call: ToolCall, iteration: int, reading: CoverageReading) -> None:
-    """File what a result says about its reach (RES-16)."""
-    for each in reading.declared:
-        lists = each.coverage
-        if each.kind == "absence":
-            payload: Payload = ToolsAbsent(
-                tool_name=call.name,
-                tool_call_id=call.id,
-                iteration=iteration,
-                looked_for=each.looked_for,
-                checked=lists.checked,
-                not_checked=lists.not_checked or None,
-                cannot_cover=lists.cannot_cover or None,
-            )
-        else:
-            payload = ToolsCoverageDeclared(
-                tool_name=call.name,
-                tool_call_id=call.id,
-                iteration=iteration,
-                checked=lists.checked or None,
-                not_checked=lists.not_checked or None,
-                cannot_cover=lists.cannot_cover or None,
-            )
-        scope.emit(h, payload)
+        await ask_if_it_trips(h, scope, tool, call, args, iteration)
+    return Passed(tool, args, checked)
 
 
 def _note_repeat(h: Handle, scope: RunScope, call: ToolCall, iteration: int, settled: Settled) -> None:
     """Tell the model, once, that it asked the same and got the same (AGT-70)."""
-    rules = scope.plan.tools[call.name].rules
+    rules = scope.offer.by_name[call.name].rules
     mode = "result" if rules is None else rules.repeated_when
     if scope.repeated.landed(call.name, frozen_args(call), settled.text, mode) != 2:  # noqa: PLR2004  the second time exactly
         return

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from time import perf_counter_ns
 from typing import Any, Final
 
 from agentfootprint.agent.scope import RunScope
+from agentfootprint.agent.shaping.forcing import RESPOND_WITH_SCHEMA
 from agentfootprint.context import rows_text
 from agentfootprint.events import (
     IterationStart,
     LLMEnd,
     LLMStart,
+    OfferedTool,
     RecordedThinking,
     ThinkingEnd,
     ThinkingParseFailed,
@@ -29,7 +32,7 @@ from agentfootprint.llm import (
 )
 from agentfootprint.trace import FrozenList, freeze, utf16_length
 
-__all__ = ["call_llm", "normalise_thinking"]
+__all__ = ["call_llm", "exchange", "normalise_thinking"]
 
 _NOTHING: Final = FrozenList([], 0)
 _UNREPORTED: Final = TokenCounts(input=0, output=0, usage_reported=False)
@@ -49,16 +52,48 @@ async def call_llm(h: Handle) -> None:
     if scope.wrap_up_asked:
         h["wrapUpAsked"]
         tools = _NOTHING
+    if scope.plan.forced is not None:
+        tools = scope.plan.forced.schemas  # an agent that has it has no other tool (AGT-3)
     now = scope.pass_
     system: str | None = now.system_text if now is not None and now.system_rows is rows else rows_text(rows)
     scope.emit(h, IterationStart(turn_index=0, iter_index=iteration))
+    await exchange(h, scope, iteration, (total_in, total_out), system=system, history=history, tools=tools)
+
+
+async def exchange(
+    h: Handle,
+    scope: RunScope,
+    iteration: int,
+    totals: tuple[int, int],
+    *,
+    system: str | None,
+    history: FrozenList,
+    tools: FrozenList,
+) -> None:
+    """Send one request, and commit what came back.
+
+    Args:
+        h: The open step.
+        scope: The run's.
+        iteration: The iteration, from 1.
+        totals: Tokens of input and output that the run has used so far.
+        system: The system prompt.
+        history: The messages.
+        tools: What the model may ask for.
+    """
+    forced = scope.plan.forced
     scope.emit(h, _start(scope, iteration, system, len(history), tools))
-    request = scope.request(system, history, tools)
+    request = scope.request(system, history, tools, None if forced is None else RESPOND_WITH_SCHEMA)
     started = perf_counter_ns()
     response = await _ask(scope, h, request, iteration)
+    if scope.tool_run.cancelled:  # the provider took no notice of being stopped
+        raise asyncio.CancelledError
+    if forced is not None:
+        response = forced.answer_in(response)
     elapsed_ms = (perf_counter_ns() - started) // 1_000_000
     scope.took(request, response)
     usage = response.usage
+    total_in, total_out = totals
     h["totalInputTokens"] = total_in + (usage.input or 0 if usage is not None else 0)
     h["totalOutputTokens"] = total_out + (usage.output or 0 if usage is not None else 0)
     h["llmLatestContent"] = response.content
@@ -75,6 +110,10 @@ async def call_llm(h: Handle) -> None:
             provider_response_ref=response.provider_ref,
         ),
     )
+    if scope.purse is not None:
+        from agentfootprint.agent.spending.charging import pay  # loaded with the prices
+
+        pay(h, scope, scope.purse, usage, iteration)
 
 
 def _counts(usage: Usage) -> TokenCounts:
@@ -94,14 +133,23 @@ def _start(scope: RunScope, iteration: int, system: str | None, messages: int, t
     return LLMStart(
         iteration=iteration,
         provider=plan.provider.name,
-        model=plan.model,
+        model=scope.model,
         system_prompt_chars=utf16_length(system) if system else 0,
         system_prompt_text=system if scope.record.system_prompt else None,
         messages_count=messages,
         tools_count=len(tools),
-        tools=plan.offered if len(tools) else None,
+        tools=_shown(scope, tools) if len(tools) else None,
         temperature=scope.settings.temperature,
     )
+
+
+def _shown(scope: RunScope, tools: FrozenList) -> tuple[OfferedTool, ...]:
+    """What is told of the tools of a request."""
+    if scope.plan.forced is not None:
+        return scope.plan.forced.shown
+    if tools is scope.offer.schemas:
+        return scope.offer.shown
+    return tuple(OfferedTool(name=tool.name, description=tool.description or None) for tool in tools)
 
 
 async def _ask(scope: RunScope, h: Handle, request: LLMRequest, iteration: int) -> LLMResponse:

@@ -24,9 +24,12 @@ from agentfootprint.agent.compose import (
     route_pieces,
     which_slots,
 )
+from agentfootprint.agent.composing.delivering import deliver
 from agentfootprint.agent.finish import FINAL_INPUT, break_final, prepare_final, seed
+from agentfootprint.agent.judging.tiers import prepare_final_with_tiers
+from agentfootprint.agent.pausing.answering import resume_tool_calls
 from agentfootprint.agent.route import retry_output, route, wrap_up
-from agentfootprint.flow import Chart, Decider, Flow, Selector, Stage, Subflow
+from agentfootprint.flow import Chart, Decider, Flow, Pausable, Selector, Stage, Subflow
 
 __all__ = ["agent_chart"]
 
@@ -123,35 +126,41 @@ def _cache() -> Subflow:
     )
 
 
-def _final() -> Subflow:
+def _final(*, has_tiers: bool) -> Subflow:
+    prepare = prepare_final_with_tiers if has_tiers else prepare_final
     chart = Chart.of(
         "Final",
-        Stage(prepare_final, id="prepare-final", name="PrepareFinal", raw=True),
+        Stage(prepare, id="prepare-final", name="PrepareFinal", raw=True),
         Stage(break_final, id="break-final", name="BreakFinal", raw=True),
     )
     return Subflow(chart, id="final", name="Final", input=FINAL_INPUT, propagate_break=True, array_merge="replace-all")
 
 
 @functools.cache
-def agent_chart(*, thinking: str | None, retries_output: bool, wraps_up: bool) -> Flow:
+def agent_chart(
+    *, thinking: str | None, retries_output: bool, wraps_up: bool, delivers: bool = False, has_tiers: bool = False
+) -> Flow:
     """The chart of an agent.
 
     Args:
         thinking: Id of the provider's thinking handler, if it has one.
         retries_output: Whether an answer that misses the output type may be asked for again.
         wraps_up: Whether a turn cut by the iteration limit gets a wrap-up call (AGT-7).
+        delivers: Whether some piece of context is said in the conversation (04 s.5).
+        has_tiers: Whether something stands in for an answer that misses the output type (AGT-131).
     """
-    branches: list[Stage | Subflow] = [
-        Stage(run_tool_calls, id="tool-calls", name="ToolCalls", raw=True, loop_to=_ENGINE)
+    branches: list[Stage | Pausable | Subflow] = [
+        Pausable(run_tool_calls, resume_tool_calls, id="tool-calls", name="ToolCalls", raw=True, loop_to=_ENGINE)
     ]
     if retries_output:
         branches.append(Stage(retry_output, id="output-retry", name="OutputRetry", raw=True, loop_to=_ENGINE))
     if wraps_up:
         branches.append(Stage(wrap_up, id="wrap-up", name="WrapUp", raw=True, loop_to=_ENGINE))
-    branches.append(_final())
+    branches.append(_final(has_tiers=has_tiers))
     before: list[Stage | Subflow | Selector] = [
         Stage(seed, id="seed", name="Initialize", raw=True),
         _engine(),
+        *([Stage(deliver, id="deliver", name="Deliver", raw=True)] if delivers else []),
         _slots(),
         _cache(),
         Stage(call_llm, id="call-llm", name="CallLLM", raw=True),

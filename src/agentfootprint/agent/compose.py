@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from agentfootprint.agent.composing.budgets import pressure_on, warn_once
 from agentfootprint.agent.scope import RunScope
-from agentfootprint.context import (
-    MESSAGES_CAP,
-    SYSTEM_PROMPT_CAP,
-    TOOLS_CAP,
-    ToolReturn,
-    TurnContext,
-    compose,
-    slot_delta,
-)
-from agentfootprint.events import ContextEvaluated
+from agentfootprint.context import TurnContext, compose, slot_delta, tool_results_of
+from agentfootprint.events import ContextEvaluated, ContextSlotComposed
 from agentfootprint.flow import Handle
 from agentfootprint.recording import MessageRows
 from agentfootprint.trace import FrozenDict, FrozenList, freeze
 
 __all__ = [
     "cache_gate",
+    "close_slot",
     "compose_messages",
     "compose_system_prompt",
     "compose_tools",
@@ -40,6 +34,8 @@ __all__ = [
 
 _NO_SLOTS: Final = freeze({"systemPrompt": [], "messages": [], "tools": []})
 _ALL_SLOTS: Final = ("sf-system-prompt", "sf-messages", "sf-tools")
+_NO_MARKERS: Final = FrozenList([], 0)
+_MESSAGES_SLOT: Final = ("sf-messages",)
 
 
 def gather(h: Handle) -> None:
@@ -56,7 +52,7 @@ def gather(h: Handle) -> None:
 def evaluate(h: Handle) -> None:
     """Decide which pieces are in (04 s.2)."""
     scope: RunScope = h.run.scope
-    plan = scope.plan.context
+    plan = scope.context
     given = h.args
     iteration: int = given["iteration"]
     now = plan.constant if plan.constant is not None else plan.evaluate(_turn(scope, given))
@@ -78,15 +74,12 @@ def evaluate(h: Handle) -> None:
 
 
 def _turn(scope: RunScope, given: FrozenDict) -> TurnContext:
-    results = given.get("toolResults") or ()
     return TurnContext(
         iteration=given["iteration"],
         max_iterations=given["maxIterations"],
         user_message=given["userMessage"],
         history=given["history"],
-        tool_results=tuple(
-            ToolReturn(r["toolName"], r["result"], r.get("toolCallId"), r.get("status")) for r in results
-        ),
+        tool_results=tool_results_of(given.data),
         activated_ids=given["activatedInjectionIds"],
         deps=scope.deps,
     )
@@ -112,9 +105,10 @@ def delta(h: Handle) -> None:
 
 
 def which_slots(h: Handle) -> tuple[str, ...]:
-    """All three, in every iteration of the dynamic mode (AGT-28)."""
-    h["iteration"]
-    return _ALL_SLOTS
+    """All three, in every iteration of the dynamic mode (AGT-28); in the classic one the messages only, later on."""
+    iteration: int = h["iteration"]
+    scope: RunScope = h.run.scope
+    return _ALL_SLOTS if iteration == 1 or scope.plan.mode == "dynamic" else _MESSAGES_SLOT
 
 
 def compose_system_prompt(h: Handle) -> None:
@@ -123,11 +117,11 @@ def compose_system_prompt(h: Handle) -> None:
     scope: RunScope = h.run.scope
     now = scope.pass_
     assert now is not None  # noqa: S101  evaluate ran before
+    scope.system_pass = now
     rows = now.system_rows
-    composed = compose("system-prompt", h.args["iteration"], SYSTEM_PROMPT_CAP, now.system_totals)
+    composed = compose("system-prompt", h.args["iteration"], scope.budget.system_prompt, now.system_totals)
     h["systemPromptInjections"] = rows
-    h["slotCompositions"] = composed
-    scope.announce(h, "system-prompt", rows, composed)
+    close_slot(h, scope, rows, composed)
 
 
 def compose_messages(h: Handle) -> None:
@@ -137,10 +131,10 @@ def compose_messages(h: Handle) -> None:
     window: FrozenList = given["messages"]
     scope.observe_window(window)
     rows = MessageRows(window)
-    composed = compose("messages", given["iteration"], MESSAGES_CAP, scope.window_breakdown(), "history-order")
+    cap = scope.budget.messages
+    composed = compose("messages", given["iteration"], cap, scope.window_breakdown(), "history-order")
     h["messagesInjections"] = rows
-    h["slotCompositions"] = composed
-    scope.announce(h, "messages", rows, composed)
+    close_slot(h, scope, rows, composed)
 
 
 def discover(h: Handle) -> None:
@@ -151,12 +145,23 @@ def compose_tools(h: Handle) -> None:
     """The tools the model may ask for (SLOT-5)."""
     h["activeInjections"]
     scope: RunScope = h.run.scope
-    plan = scope.plan
-    composed = compose("tools", h.args["iteration"], TOOLS_CAP, plan.tool_totals, "registry+injections")
-    h["toolsInjections"] = plan.tool_rows
-    h["toolSchemas"] = plan.tool_schemas
+    assert scope.pass_ is not None  # noqa: S101  evaluate ran before
+    offer = scope.offer = scope.plan.offer_in(scope.pass_)
+    composed = compose("tools", h.args["iteration"], scope.budget.tools, offer.totals, "registry+injections")
+    h["toolsInjections"] = offer.rows
+    h["toolSchemas"] = offer.schemas
+    close_slot(h, scope, offer.rows, composed)
+
+
+def close_slot(h: Handle, scope: RunScope, rows: FrozenList | MessageRows, composed: ContextSlotComposed) -> None:
+    """Commit what closes a slot's pass, say that it is over its budget when it is, and tell the listeners."""
     h["slotCompositions"] = composed
-    scope.announce(h, "tools", plan.tool_rows, composed)
+    budget = composed.budget
+    pressure = pressure_on(composed) if 0 < budget.cap < budget.used else None
+    if pressure is not None:
+        h["slotBudgetPressures"] = FrozenList([pressure], 1)
+        warn_once(scope.plan.told_pressure, scope.plan.id, pressure)
+    scope.announce(h, composed.slot, rows, composed, pressure)
 
 
 _POLICY_READS: Final = (
@@ -175,8 +180,8 @@ def decide_cache_markers(h: Handle) -> None:
     for key in _POLICY_READS:
         h[key]
     scope: RunScope = h.run.scope
-    assert scope.pass_ is not None  # noqa: S101  evaluate ran before
-    h["cacheMarkers"] = scope.pass_.markers
+    now = scope.system_pass  # None in a classic run that a pause has parted from its system prompt: nothing is cached
+    h["cacheMarkers"] = _NO_MARKERS if now is None else now.markers
 
 
 def cache_gate(h: Handle) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, Final
 
 from agentfootprint.agent.scope import RunScope
 from agentfootprint.events import IterationEnd, TurnEnd, TurnStart, TurnStoppedEarly
 from agentfootprint.flow import Handle
 from agentfootprint.llm import LLMMessage
 from agentfootprint.trace import FrozenList
+
+if TYPE_CHECKING:
+    from agentfootprint.agent.gating.gates import RunGates
 
 __all__ = ["FINAL_INPUT", "break_final", "prepare_final", "seed"]
 
@@ -81,10 +85,27 @@ FINAL_INPUT: Final = (
 """What the final subflow is given of the state."""
 
 
-def seed(h: Handle) -> None:
+def seed(h: Handle) -> Awaitable[None] | None:
     """Write what the turn starts from (02 s.7), and say that it starts."""
     scope: RunScope = h.run.scope
     message: str = h.args["message"]
+    hears = scope.continued is None or scope.continued.appends  # what is tried once more was heard before
+    if scope.rules is not None and scope.rules.messages and hears:
+        return _seed_heard(h, scope, scope.rules, message)
+    _begin(h, scope, message)
+    return None
+
+
+async def _seed_heard(h: Handle, scope: RunScope, rules: RunGates, message: str) -> None:
+    """The same, with the message as the rules at the input leave it; denied, the turn goes no further (AGT-54)."""
+    verdict = await rules.hear(h, scope, message)
+    scope.message = verdict.content
+    _begin(h, scope, verdict.content)
+    if verdict.kind == "deny":
+        rules.refuse_input(h, scope, verdict)
+
+
+def _begin(h: Handle, scope: RunScope, message: str) -> None:
     state: dict[str, Any] = {
         "userMessage": message,
         "history": FrozenList([LLMMessage("user", message)], 1),
@@ -95,8 +116,16 @@ def seed(h: Handle) -> None:
         "dynamicToolSchemas": scope.plan.tool_schemas,
         "cachingDisabled": not scope.plan.caching,
     }
+    if scope.continued is not None:
+        scope.continued.begin(message, state)
     if scope.identity is None and scope.facts.session_id is not None:
         state["runIdentitySource"] = "session"
+    if scope.given is not None or scope.plan.configure is not None:
+        from agentfootprint.agent.shaping.configuring import configure_run  # only where something is said for a run
+
+        configure_run(scope, state)
+    if scope.purse is not None and scope.purse.budget is not None:
+        state["costBudgetOnExceed"] = scope.purse.budget.on_exceed
     h.write(state)
     scope.emit(h, TurnStart(turn_index=0, user_prompt=message))
 
@@ -114,7 +143,8 @@ def prepare_final(h: Handle) -> None:
     scope.answer = content
     answer = LLMMessage("assistant", content, thinking_blocks=tuple(blocks))
     h["finalContent"] = content
-    h["newMessages"] = FrozenList([LLMMessage("user", message), answer], 2)
+    is_denied = scope.spoken is not None and scope.spoken.is_denied
+    h["newMessages"] = _NOTHING if is_denied else FrozenList([LLMMessage("user", message), answer], 2)
     scope.emit(h, IterationEnd(turn_index=0, iter_index=iteration, tool_call_count=0))
     scope.emit(h, turn_end(scope, iteration, total_in, total_out))
 
@@ -129,6 +159,7 @@ def turn_end(scope: RunScope, iteration: int, total_in: int, total_out: int) -> 
         total_output_tokens=total_out,
         iteration_count=iteration,
         duration_ms=scope.elapsed_ms(),
+        denied=True if scope.spoken is not None and scope.spoken.is_denied else None,
         stopped_early=None
         if early is None
         else TurnStoppedEarly(

@@ -18,8 +18,10 @@ from agentfootprint.events import Event, Token
 from agentfootprint.recording import EventCursor
 
 if TYPE_CHECKING:
+    from agentfootprint.agent.keeping.checkpoint import Checkpoint
     from agentfootprint.agent.loop import AgentRun
     from agentfootprint.agent.result import RunResult
+    from agentfootprint.recording import Recording
     from agentfootprint.trace import JsonObject
 
 __all__ = ["RunHandle", "RunStream"]
@@ -54,6 +56,16 @@ class RunHandle(Generic[Out]):
         """The state, tree and log as they are now, also while the run goes on."""
         return self._run.recording.snapshot
 
+    @property
+    def recording(self) -> Recording:
+        """What the run has recorded so far; of one that failed there is no result that holds it."""
+        return self._run.recording
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The conversation as the run left it, or has left it so far; `None` before it has begun."""
+        return self._run.checkpoint
+
     async def __aiter__(self) -> AsyncIterator[Event[Any]]:
         cursor = EventCursor(self._run.recording, self._form)
         while True:
@@ -85,7 +97,9 @@ class RunHandle(Generic[Out]):
             return await asyncio.shield(self._task)
         except asyncio.CancelledError:
             if self._was_cancelled and self._task.cancelled():
-                raise RunCancelledError(self.run_id, self._reason) from None
+                cancelled = RunCancelledError(self.run_id, self._reason)
+                cancelled.checkpoint = self._run.checkpoint
+                raise cancelled from None
             raise
 
     async def cancel(self, reason: str | None = None) -> None:

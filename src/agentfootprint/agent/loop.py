@@ -7,16 +7,30 @@ import itertools
 import time
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from agentfootprint.agent.errors import DeadlineExceededError, InvalidRunInputError
+from agentfootprint.agent.keeping.failing import (
+    failed_checkpoint,
+    finished_checkpoint,
+    is_verdict,
+    standing_checkpoint,
+    wrapped,
+)
+from agentfootprint.agent.keeping.turns import turn_start
 from agentfootprint.agent.options import RecordOptions, RunOptions, check_group, check_id, merged
 from agentfootprint.agent.result import ContractUnmet, RunResult, StoppedEarly
+from agentfootprint.agent.running.late import late_teller
+from agentfootprint.agent.running.supervising import Overdue, supervised, to_the_end
 from agentfootprint.agent.scope import RunScope
+from agentfootprint.agent.shaping.configuring import Configured
+from agentfootprint.agent.shaping.forcing import check_carries_forced
+from agentfootprint.agent.shaping.manifest import run_manifest
+from agentfootprint.context import check_roles
 from agentfootprint.errors import ConfigError
 from agentfootprint.events import (
     CheckRow,
-    ConfiguredLLM,
     ErrorFatal,
     IntegrityDisposition,
     RunConfigured,
@@ -26,11 +40,17 @@ from agentfootprint.flow import FlowRun
 from agentfootprint.identity import Identity
 from agentfootprint.llm import LLMMessage, Usage, humanize_llm_error
 from agentfootprint.recording import Recording
-from agentfootprint.trace import NATIVE, FailedRow
+from agentfootprint.trace import NATIVE
 
 if TYPE_CHECKING:
     from agentfootprint.agent.agent import Agent
+    from agentfootprint.agent.gating.gates import RunGates
+    from agentfootprint.agent.keeping.checkpoint import Checkpoint
+    from agentfootprint.agent.keeping.continuing import Continuation
     from agentfootprint.agent.options import Gates, Limits, ModelSettings
+    from agentfootprint.agent.pausing.entering import Resumption
+    from agentfootprint.agent.pausing.paused import Paused
+    from agentfootprint.flow import FlowOutcome, PauseCheckpoint
 
 __all__ = ["AgentRun"]
 
@@ -80,32 +100,50 @@ def _shape(value: object) -> str:  # noqa: PLR0911  one answer a kind
     return f"a {type(value).__name__}"
 
 
+def _rules_of(gates: Gates) -> RunGates | None:
+    if gates.permission is None and gates.act is None:
+        return None
+    from agentfootprint.agent.gating.gates import RunGates  # with the first checker or rule
+
+    return RunGates(gates)
+
+
 class AgentRun:
     """A run that was accepted: its facts and scope exist, nothing has happened yet."""
 
-    def __init__(
+    def __init__(  # noqa: C901, PLR0913  built by the agent and its conversations only
         self,
         agent: Agent[Any, Any],
         message: str | Mapping[str, Any],
         *,
-        deps: object,
-        identity: Identity | None,
-        session_id: str | None,
-        settings: ModelSettings | None,
-        limits: Limits | None,
-        gates: Gates | None,
-        options: RunOptions | None,
+        deps: object = None,
+        identity: Identity | None = None,
+        session_id: str | None = None,
+        settings: ModelSettings | None = None,
+        limits: Limits | None = None,
+        gates: Gates | None = None,
+        options: RunOptions | None = None,
+        resumed: Resumption | None = None,
+        continued: Continuation | None = None,
     ) -> None:
         plan = agent.plan
-        text = _read_message("Agent.run", message)
+        text = _read_message("LLMCall.run" if plan.is_single_call else "Agent.run", message)
+        if plan.forced is not None:
+            check_carries_forced(plan.provider)
+        if plan.context.delivers:
+            check_roles(plan.context.pieces, plan.provider)
         if options is None:
             options = RunOptions()
         check_group("options", options, RunOptions)
+        if continued is not None:
+            identity = continued.identity if identity is None else identity
+            session_id = continued.session_id if session_id is None else session_id
         check_id("session_id", session_id)
         if identity is not None:
             check_group("identity", identity, Identity)
         self._agent = agent
         self._deps = deps
+        self._given = (settings, limits, gates)
         self._groups_given = settings is not None or limits is not None or gates is not None
         self.facts = RunFacts(
             run_id=options.run_id or _fresh_run_id(),
@@ -120,6 +158,8 @@ class AgentRun:
         record = agent.record if options.record is None else options.record
         self.is_recorded = record is not False
         self.has_begun = False
+        self._was_left = False
+        self._left: Checkpoint | None = None
         self.scope = RunScope(
             plan,
             message=text,
@@ -132,6 +172,10 @@ class AgentRun:
             record=record if isinstance(record, RecordOptions) else plan.record,
             bus=agent.bus,
             wire_bus=agent.wire_bus,
+            sessions=None if plan.is_single_call else agent.tool_sessions,
+            given=None
+            if options.model is None and options.instructions is None
+            else Configured(model=options.model, instructions=options.instructions),
         )
         if limits is not None and "wrap_up" in limits.written and limits.wrap_up and plan.tools and not plan.wraps_up:
             raise ConfigError(
@@ -139,78 +183,163 @@ class AgentRun:
                 "The agent was made without a wrap-up call, so no run of it can have one.",
                 fix="Give the agent Limits(wrap_up=True); a run may switch it off.",
             )
-        limit = self.scope.limits.iterations * 2 + 10
+        most = self.scope.limits.iterations
+        self.scope.rules = _rules_of(self.scope.gates)
+        self._resumed = resumed
+        if resumed is not None:
+            resumed.restore(self.scope)
+            most = max(most, resumed.max_iterations)
+        if continued is not None:
+            self.scope.continued = continued
+            continued.restore(self.scope)
+        limit = most * 2 + 10
         self.flow_run = FlowRun(plan.flow, scope=self.scope, dials=NATIVE, max_iterations=limit)
         self.scope.bind(self.flow_run.journal)
-        self.recording = Recording.of_run(self.flow_run.journal, facts=self.facts, header={"agent": plan.header})
+        self.scope.tool_run.on_late = late_teller(self.facts, agent.bus, agent.wire_bus)
+        header: dict[str, Any] = {"agent": plan.header}
+        if resumed is not None:
+            header |= resumed.header()
+        if continued is not None:
+            header |= continued.header()
+        self.recording = Recording.of_run(self.flow_run.journal, facts=self.facts, header=header)
 
     async def execute(self) -> RunResult[Any]:
         """Run to the end; whatever ends it, the events that close a run are sent before control returns."""
         scope = self.scope
         self.has_begun = True
-        scope.emit("run-configured#0", self._configured())
+        if self._resumed is not None:
+            scope.emit("tool-calls#resumed", self._resumed.resumed(self.facts.started_at_ms))
+        if not scope.plan.is_single_call:
+            scope.emit("run-configured#0", self._configured())
         started = time.perf_counter_ns()
         deadline = scope.limits.deadline
-        timer: asyncio.Timeout | None = None
         try:
-            if deadline is None:
-                await self.flow_run.start({"message": scope.message})
-            else:
-                async with asyncio.timeout(deadline) as timer:
-                    await self.flow_run.start({"message": scope.message})
-        except TimeoutError as error:
-            if timer is None or not timer.expired() or deadline is None:
-                await self._fail(error)
-                raise
-            late = DeadlineExceededError(self.facts.run_id, deadline)
+            outcome = await supervised(
+                self._walk(),
+                name=self.facts.run_id,
+                seconds=deadline,
+                grace=scope.limits.teardown,
+                on_stop=self._stop,
+                on_left=self._leave,
+            )
+        except Overdue:
+            late = DeadlineExceededError(self.facts.run_id, deadline or 0.0)
             await self._fail(late)
-            raise late from error
+            late.checkpoint = self.checkpoint
+            raise late from None
         except BaseException as error:
             await self._fail(error)
-            raise
+            left = self.checkpoint
+            if left is None or is_verdict(error) or not isinstance(error, Exception):
+                raise
+            raise wrapped(error, left) from error
+        if outcome.checkpoint is not None:
+            return await self._pause(outcome.checkpoint, (time.perf_counter_ns() - started) / 1e6)
         await self._close("done")
-        return self._result((time.perf_counter_ns() - started) / 1e6)
+        if scope.refusal is not None:
+            refusal, scope.refusal = scope.refusal, None  # its traceback holds this frame
+            raise refusal
+        result = self._result((time.perf_counter_ns() - started) / 1e6)
+        if scope.plan.output is not None and scope.plan.output.strict:
+            result.output  # noqa: B018  reading it raises where there is none (AGT-127)
+        return result
+
+    def still_waits(self) -> RunResult[Any]:
+        """A request for values that was answered in part waits for the rest: no step was taken (NEW-6)."""
+        from agentfootprint.agent.pausing.paused import paused_of
+
+        resumed = self._resumed
+        assert resumed is not None  # noqa: S101  only a resumed run waits on
+        self.scope.ended_because = "paused"
+        self.recording.finish("paused")
+        return self._result(0.0, paused_of(replace(resumed.checkpoint, live=resumed.live)))
+
+    async def _walk(self) -> FlowOutcome:
+        if self._resumed is None:
+            return await self.flow_run.start({"message": self.scope.message})
+        return await self.flow_run.resume(self._resumed.checkpoint, self._resumed.answer)
+
+    async def _pause(self, checkpoint: PauseCheckpoint, duration_ms: float) -> RunResult[Any]:
+        """End this leg of the run with its question; what the run has open stays open (AGT-74)."""
+        from agentfootprint.agent.pausing.leaving import leave  # with the first question
+
+        self.scope.ended_because = "paused"
+        paused = leave(self.scope, checkpoint, groups=self._given)
+        self._end("paused")
+        await self._drain()
+        return self._result(duration_ms, paused)
 
     def abandon(self) -> None:
         """Close the record of a run that was cancelled before its first step (AGT-149)."""
         self._tell_failure(asyncio.CancelledError())
         self._end("failed")
 
+    def _stop(self) -> None:
+        """Tools that look learn that nobody wants their result any more (AGT-115)."""
+        self.scope.tool_run.cancelled = True
+
+    def _leave(self) -> None:
+        """Something of the run can't be stopped: what it still says is not heard once the run has ended (AGT-113)."""
+        self._was_left = True
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The conversation as the run left it, or has left it so far; `None` before there is one."""
+        if self._left is not None or self.scope.plan.is_single_call:
+            return self._left
+        state = self.flow_run.state if self.has_begun or self._resumed is None else self._resumed.checkpoint.state
+        return standing_checkpoint(self.scope, state)
+
     async def _fail(self, error: BaseException) -> None:
-        self._tell_failure(error)
-        await self._close("failed")
+        if not self.scope.plan.is_single_call:
+            self._left = failed_checkpoint(self.scope, self.flow_run.state, error)
+        try:
+            await self._tear_down()  # before the event that ends the run (AGT-114)
+        finally:
+            self._tell_failure(error)
+            self._end("failed")
+        await self._drain()
 
     def _tell_failure(self, error: BaseException) -> None:
         scope = self.scope
         scope.tool_run.cancelled = True
         if not isinstance(error, Exception):
             scope.ended_because = "cancelled"
-        scope.emit("__root__#0", ErrorFatal(error=humanize_llm_error(error), stage=self._failed_stage(), scope="run"))
-
-    def _failed_stage(self) -> str:
-        """The innermost stage that raised; its row stands before those of what it runs in."""
-        failed = (row for row in reversed(self.flow_run.journal.rows) if isinstance(row, FailedRow))
-        steps = [row.execution.stage_id for row in failed if row.execution is not None]
-        return steps[-1] if steps else "__root__"
+        scope.emit("__root__#0", ErrorFatal(error=humanize_llm_error(error), stage="__root__", scope="run"))
 
     async def _close(self, outcome: str) -> None:
-        await asyncio.shield(self.scope.teardown.close())
-        self._end(outcome)
+        try:
+            await self._tear_down()
+        finally:
+            self._end(outcome)
+        await self._drain()
+
+    async def _tear_down(self) -> None:
+        teardown = self.scope.teardown
+        if len(teardown):
+            await to_the_end(teardown.close())
+        teardown.closed = True
+
+    async def _drain(self) -> None:
         for bus in (self._agent.bus, self._agent.wire_bus):
             await bus.drain()
 
     def _end(self, outcome: str) -> None:
-        self.scope.emit("integrity-disposition#0", self._disposition())
+        if not self.scope.plan.is_single_call:
+            self.scope.emit("integrity-disposition#0", self._disposition())
         self.recording.finish(outcome)
         self.scope.wake()
+        if self._was_left:
+            self.scope.seal()
 
     def _configured(self) -> RunConfigured:
-        plan = self.scope.plan
-        return RunConfigured(
-            agent_id=plan.id,
-            llm=ConfiguredLLM(provider=plan.provider.name, model=plan.model),
-            react_mode="dynamic",
-            memories=(),
+        scope, plan = self.scope, self.scope.plan
+        return run_manifest(
+            plan.id,
+            provider=plan.provider.name,
+            model=plan.model,
+            mode=plan.mode,
+            is_configured=plan.configure is not None or scope.given is not None,
         )
 
     def _disposition(self) -> IntegrityDisposition:
@@ -227,7 +356,26 @@ class AgentRun:
         )
         return IntegrityDisposition(posture="observe", work_existed=scope.model_calls > 0, rows=(wire, *_UNARMED))
 
-    def _result(self, duration_ms: float) -> RunResult[Any]:
+    def _configured_as(self) -> Configured | None:
+        """What a re-run needs said again, because the caller said it for this run (AGT-19)."""
+        scope = self.scope
+        if scope.given is None:
+            return None
+        said = scope.context is not scope.plan.context
+        return Configured(
+            model=None if scope.model == scope.plan.model else scope.model,
+            instructions=scope.context.base.text if said else None,
+        )
+
+    def _cost(self) -> tuple[float | None, int]:
+        """What the run cost, when that is known, and how many calls it is not known of (DEC-42, DEC-69)."""
+        scope = self.scope
+        if scope.spending is not None:
+            return scope.spending.cost_usd, scope.spending.unpriced_calls
+        is_free = getattr(scope.plan.provider, "is_free", False) is True
+        return (0.0, 0) if is_free or not scope.model_calls else (None, scope.model_calls)
+
+    def _result(self, duration_ms: float, paused: Paused | None = None) -> RunResult[Any]:
         scope = self.scope
         plan = scope.plan
         text = scope.answer
@@ -237,24 +385,29 @@ class AgentRun:
         if ended == "answer" and stop_reason == "max_tokens":
             ended = "cut"
         typed = plan.output is not None
-        state = self.flow_run.state
+        state = self.flow_run.state if self.has_begun or self._resumed is None else self._resumed.checkpoint.state
         history = state["history"]
-        messages = [*history]
+        in_turn = scope.continued is not None or self._resumed is not None
+        messages = [*history.tail(turn_start(history, scope.message))] if in_turn else [*history]
         if text and ended != "refused":  # there it is the text beside calls that stand in the history already
             messages.append(LLMMessage("assistant", text))
+        said = text if paused is None and ended != "refused" else ""
+        iteration: int = state.get("iteration", 1)
+        self._left = finished_checkpoint(scope, history, iteration if paused is None else iteration - 1, said)
         early, unmet = scope.stopped_early, scope.unmet
+        cost_usd, unpriced = self._cost()
         return RunResult(
             self._agent,
             text=text,
             value=scope.output_value if typed else text,
-            has_value=scope.has_output if typed else True,
+            has_value=paused is None and (scope.has_output or not typed),
             run_id=self.facts.run_id,
             ended_because=ended,
             stop_reason=stop_reason,
             usage=scope.usage or Usage(known=False),
-            cost_usd=0.0 if _is_free(plan.provider) else None,
-            unpriced_calls=0 if _is_free(plan.provider) else scope.model_calls,
-            iterations=state["iteration"],
+            cost_usd=cost_usd,
+            unpriced_calls=unpriced,
+            iterations=iteration,
             duration_ms=duration_ms,
             messages=tuple(messages),
             tool_calls=tuple(scope.tool_calls),
@@ -264,17 +417,22 @@ class AgentRun:
             contract_unmet=None
             if unmet is None
             else ContractUnmet(
-                unmet["stage"], unmet["error"], unmet.get("path"), unmet["attempts"], unmet["retriesSpent"]
+                unmet["stage"],
+                unmet["error"],
+                unmet.get("path"),
+                unmet["attempts"],
+                unmet["retriesSpent"],
+                unmet.get("brokenBy"),
             ),
+            output_source=scope.output_source if typed or paused is not None else "model",
+            output_error=scope.output_error,
             recording=self.recording if self.is_recorded else None,
             deps=self._deps,
             groups=(scope.settings, scope.limits, scope.gates) if self._groups_given else None,
+            configured=self._configured_as(),
+            paused=paused,
+            checkpoint=self._left,
         )
-
-
-def _is_free(provider: object) -> bool:
-    """A scripted model costs nothing, known (DEC-69); every other one is not priced here."""
-    return getattr(provider, "is_free", False) is True
 
 
 def _unarmed(check: str, seam: str) -> CheckRow:

@@ -9,13 +9,27 @@ import math
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Final, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar
+
+from msgspec import UNSET
 
 from agentfootprint.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from agentfootprint.agent.composing.budgets import ContextBudget
+    from agentfootprint.agent.errors import OutputSchemaError
+    from agentfootprint.agent.gating.rules import Act
+    from agentfootprint.agent.pausing.evidence import CheckInOptions
+    from agentfootprint.agent.shaping.schemas import Schema
+    from agentfootprint.resilience import CostBudget, PricingTable
+    from agentfootprint.security import PermissionChecker
 
 __all__ = [
     "Gates",
     "Limits",
+    "Mode",
     "ModelSettings",
     "Output",
     "RecordOptions",
@@ -24,6 +38,14 @@ __all__ = [
     "check_id",
     "merged",
 ]
+
+Mode: TypeAlias = Literal["dynamic", "classic"]
+"""How the context follows the loop: composed anew before every model call, or system prompt and tools once (AGT-36)."""
+
+_TEARDOWN: Final = 5.0
+
+_NOT_GIVEN: Any = UNSET
+"""Where `None` is a value; of any type, so that no type is inferred from it."""
 
 Out = TypeVar("Out")
 G = TypeVar("G", bound="ModelSettings | Limits | Gates")
@@ -36,6 +58,45 @@ def _is_number(value: object) -> bool:
 def _flag(option: str, value: object) -> None:
     if not isinstance(value, bool):
         raise ConfigError(option, f"{option} is {value!r}.", fix="Use True or False.")
+
+
+def _check_budget(given: object) -> None:
+    from agentfootprint.agent.composing.budgets import ContextBudget  # only where one is given
+
+    if not isinstance(given, ContextBudget):
+        raise ConfigError(
+            "limits.context_budget",
+            f"limits.context_budget is of the type {type(given).__name__}.",
+            fix="Give ContextBudget(system_prompt=..., messages=..., tools=...).",
+        )
+
+
+def _check_check_in(given: object) -> None:
+    if not hasattr(given, "collect"):  # CheckInOptions, whose module stands above
+        raise ConfigError(
+            "gates.check_in",
+            f"gates.check_in is of the type {type(given).__name__}.",
+            fix="Give CheckInOptions(evidence=...), and declare check_in= on the tools that need an approval.",
+        )
+
+
+def _check_permission(given: object) -> None:
+    name: object = getattr(given, "name", None)
+    if not callable(getattr(given, "check", None)) or not isinstance(name, str) or not name.strip():
+        raise ConfigError(
+            "gates.permission",
+            f"gates.permission, a {type(given).__name__}, has no method check, or no name.",
+            fix="Give PermissionPolicy.from_roles(...), or an object with a name and a method check(request).",
+        )
+
+
+def _check_act(given: object) -> None:
+    if not (hasattr(given, "tool_rules") and hasattr(given, "message_rules")):  # an Act, whose module stands above
+        raise ConfigError(
+            "gates.act",
+            f"gates.act is of the type {type(given).__name__}.",
+            fix="Give Act(before_tool=[...]), with input=, after_tool= or output= beside or instead of it.",
+        )
 
 
 def _positive(option: str, value: float | None) -> None:
@@ -105,19 +166,42 @@ class Limits(_Group):
         wrap_up: Whether a turn cut by `iterations` gets that wrap-up call.
         deadline: Seconds a run may take in all.
         invalid_args: How many calls in a row may have refused arguments before the run ends (DEC-30).
+        context_budget: How many characters each slot of a request should hold; more is reported, never cut (SLOT-8).
+        cost: US dollars that a run may cost, by `pricing`. A bare number warns when the run has cost more;
+            `CostBudget(usd, on_exceed="halt")` ends it at the next iteration boundary (AGT-139).
+        parallel_tools: Whether the calls of one reply run side by side once all have passed their gates: `True`, or how
+            many at most. Results land in call order either way (AGT-60).
+        teardown: Seconds that each cleanup of a tool may take, and that a call may take to stop when the run is
+            stopped; then it is left behind (AGT-114).
+        pricing: What tokens cost; with it every model call says what it cost, and `result.cost_usd` what the run did.
     """
 
     iterations: int = 10
     wrap_up: bool = True
     deadline: float | None = None
     invalid_args: int = 3
+    context_budget: ContextBudget | None = None
+    cost: float | CostBudget | None = None
+    pricing: PricingTable | None = None
+    parallel_tools: bool | int = False
+    teardown: float = _TEARDOWN
 
     def __post_init__(self) -> None:
         """Refuse limits that decide nothing."""
+        if not isinstance(self.parallel_tools, bool):
+            _whole("limits.parallel_tools", self.parallel_tools, low=1)
+        if self.teardown is not _TEARDOWN:
+            _positive("limits.teardown", math.nan if self.teardown is None else self.teardown)  # pyright: ignore[reportUnnecessaryComparison]  callers without a checker
         _whole("limits.iterations", self.iterations, low=1)
         _flag("limits.wrap_up", self.wrap_up)
         _whole("limits.invalid_args", self.invalid_args, low=1)
         _positive("limits.deadline", self.deadline)
+        if self.context_budget is not None:
+            _check_budget(self.context_budget)
+        if self.cost is not None or self.pricing is not None:
+            from agentfootprint.agent.spending.charging import check_money  # only where prices are given
+
+            check_money(self.cost, self.pricing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +211,17 @@ class Gates(_Group):
     Args:
         tool_args: What happens to arguments that do not fit the tool's schema: `"enforce"` answers the call with what
             was wrong, `"warn"` records it and runs the tool, `"off"` does not look.
+        check_in: What a person is shown who must approve a call of a tool that declares `check_in`.
         repeated_call_note: Whether the model is told when it repeats a call that gave the same result (AGT-70).
+        permission: Who is asked whether a call may be made, before anything else looks at it (AGT-62).
+        act: Rules about calls, their results, and messages.
     """
 
     tool_args: Literal["enforce", "warn", "off"] = "enforce"
     repeated_call_note: bool = True
+    check_in: CheckInOptions | None = None
+    permission: PermissionChecker | None = None
+    act: Act | None = None
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
@@ -142,24 +232,74 @@ class Gates(_Group):
                 fix='Use "enforce", "warn" or "off".',
             )
         _flag("gates.repeated_call_note", self.repeated_call_note)
+        if self.check_in is not None:
+            _check_check_in(self.check_in)
+        if self.permission is not None:
+            _check_permission(self.permission)
+        if self.act is not None:
+            _check_act(self.act)
 
 
 @dataclass(frozen=True, slots=True)
 class Output(Generic[Out]):
-    """The typed answer, and how often to ask again when it misses.
+    """The typed answer, and what to do when it misses.
 
     Args:
-        type: A pydantic model, dataclass, TypedDict or any type pydantic can validate.
+        type: A pydantic model, dataclass, TypedDict or any type pydantic can validate; or `Schema(parse)`.
         retries: How many further answers may be asked for, 0 to 10; each is an iteration of its own (AGT-125).
+        strategy: How the model is asked: `"instruct"` says the shape in the system prompt, on any model;
+            `"tool-forced"` makes it call one tool whose arguments are the answer, on an agent without other tools.
+        fallback: Called with the error and the answer's text when the last answer misses; what it returns, or awaits
+            to, is the output if it fits the type.
+        canned: The output when an answer misses and no fallback gave one; it must fit the type.
+        lenient: Whether one code fence around the JSON is taken off before it is read.
+        strict: Whether the run raises `OutputSchemaError` when there is no output at its end; without it only reading
+            `result.output` does.
     """
 
-    type: type[Out]
+    type: type[Out] | Schema[Out]
     _: KW_ONLY
     retries: int = 0
+    strategy: Literal["instruct", "tool-forced"] = "instruct"
+    fallback: Callable[[OutputSchemaError, str], Out | Awaitable[Out]] | None = None
+    canned: Out = _NOT_GIVEN
+    lenient: bool = False
+    strict: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a number of retries out of range (AGT-3)."""
+        """Refuse what can't decide anything (AGT-3)."""
         _whole("output.retries", self.retries, low=0, high=10)
+        if self.strategy not in ("instruct", "tool-forced"):
+            raise ConfigError(
+                "output.strategy", f"output.strategy is {self.strategy!r}.", fix='Use "instruct" or "tool-forced".'
+            )
+        if self.fallback is not None and not callable(self.fallback):
+            raise ConfigError(
+                "output.fallback",
+                f"output.fallback is of the type {type(self.fallback).__name__}.",
+                fix="Give a function of the error and the answer's text, or leave it out.",
+            )
+        _flag("output.lenient", self.lenient)
+        _flag("output.strict", self.strict)
+        if self.type is str and self.written_beside_type:
+            raise ConfigError(
+                "output",
+                f"The output is text, which every answer is, so {self.written_beside_type[0]} decides nothing.",
+                fix="Leave output= out, or give the type that the answer must have.",
+            )
+
+    @property
+    def written_beside_type(self) -> tuple[str, ...]:
+        """Names of the options that differ from what they are when nobody writes them."""
+        given = {
+            "retries": self.retries != 0,
+            "strategy": self.strategy != "instruct",
+            "fallback": self.fallback is not None,
+            "canned": self.canned is not UNSET,
+            "lenient": self.lenient,
+            "strict": self.strict,
+        }
+        return tuple(name for name, is_given in given.items() if is_given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,12 +325,16 @@ class RunOptions:
         run_id: An id of the caller's; without one a fresh id is made.
         correlation_id: Carried in the `meta` of every event.
         trace_id: Carried in the `meta` of every event.
+        model: The model's id for this run, on the agent's provider; over what `configure` says.
+        instructions: The base prompt for this run; over what `configure` says. An empty text empties it.
         record: Overrides the agent's `record`.
     """
 
     run_id: str | None = None
     correlation_id: str | None = None
     trace_id: str | None = None
+    model: str | None = None
+    instructions: str | None = None
     record: RecordOptions | bool | None = None
 
     def __post_init__(self) -> None:
@@ -199,6 +343,10 @@ class RunOptions:
             check_id(f"options.{name}", getattr(self, name))
         if self.run_id is not None and not self.run_id.strip():
             raise ConfigError("options.run_id", "options.run_id is empty.", fix="Give a text, or leave it out.")
+        if self.model is not None or self.instructions is not None:
+            from agentfootprint.agent.shaping.configuring import Configured  # checks both
+
+            Configured(model=self.model, instructions=self.instructions)
 
 
 def check_id(option: str, given: object) -> None:

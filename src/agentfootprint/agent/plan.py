@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agentfootprint.agent.chart import agent_chart
+from agentfootprint.agent.composing.offering import ToolOffer, refuse_name_clashes
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, check_group
 from agentfootprint.agent.output import OutputContract
-from agentfootprint.context import ContextPlan, SystemPrompt, slot_totals, tool_rows
+from agentfootprint.context import ContextPlan, SystemPrompt, trigger_kind
 from agentfootprint.errors import ConfigError
-from agentfootprint.events import OfferedTool
 from agentfootprint.llm import find_thinking_handler
-from agentfootprint.tools import collect_tools, tool_schema
+from agentfootprint.tools import collect_tools
 from agentfootprint.trace import FrozenList, compact_json, freeze, thaw
 
 if TYPE_CHECKING:
-    from agentfootprint.agent.options import Output, RecordOptions
+    from agentfootprint.agent.options import Mode, Output, RecordOptions
+    from agentfootprint.agent.shaping.configuring import ConfigureContext
+    from agentfootprint.agent.spending.charging import Purse
+    from agentfootprint.context import Injection, Pass
     from agentfootprint.flow import Flow
     from agentfootprint.llm import LLMProvider
     from agentfootprint.tools import Tool
 
 __all__ = ["AgentPlan"]
+
+_MOST_OFFERS: Final = 64
 
 
 def _check_list(option: str, given: object) -> None:
@@ -42,10 +47,23 @@ def _refuse_shared_ids(tools: Iterable[str], context: ContextPlan) -> None:
             )
 
 
+def _refuse_tools_beside_forced(tools: Iterable[str]) -> None:
+    """Every reply is forced onto one tool, so no other could ever be asked for (AGT-3)."""
+    names = sorted(tools)
+    if not names:
+        return
+    shown = ", ".join(map(repr, names))
+    raise ConfigError(
+        "output.strategy",
+        f'With strategy="tool-forced" every reply is one forced call, so these tools could never run: {shown}.',
+        fix='Leave the tools out, or use strategy="instruct" with retries.',
+    )
+
+
 class AgentPlan:
     """The compiled form of one agent; immutable, shared by all its runs."""
 
-    def __init__(  # noqa: PLR0913  built by Agent only
+    def __init__(  # noqa: PLR0913, PLR0915  built by Agent only; a line for each fact
         self,
         *,
         name: str,
@@ -61,6 +79,9 @@ class AgentPlan:
         gates: Gates,
         record: RecordOptions,
         caching: bool,
+        mode: Mode = "dynamic",
+        configure: Callable[[ConfigureContext[Any]], object] | None = None,
+        is_single_call: bool = False,
     ) -> None:
         system = SystemPrompt(system) if isinstance(system, str) else system
         check_group("settings", settings, ModelSettings)
@@ -72,6 +93,8 @@ class AgentPlan:
         self.name = name
         self.chosen_id = id
         self.id = "agent" if id is None else id
+        self.is_single_call = is_single_call
+        """Whether it is one model call, without a loop, instead of an agent."""
         self.provider = provider
         self.model = model
         self.settings = settings
@@ -79,6 +102,14 @@ class AgentPlan:
         self.gates = gates
         self.record = record
         self.caching = caching
+        if mode not in ("dynamic", "classic"):
+            raise ConfigError("mode", f"mode is {mode!r}.", fix='Use "dynamic" or "classic".')
+        self.mode: Mode = mode
+        if configure is not None:
+            from agentfootprint.agent.shaping.configuring import check_configure  # only where there is one
+
+            check_configure(configure)
+        self.configure = configure
         own, sources = collect_tools(tools)
         if sources:
             raise ConfigError(
@@ -87,45 +118,111 @@ class AgentPlan:
                 fix="Pass the tools themselves.",
             )
         self.tools: dict[str, Tool[..., Any]] = {each.name: each for each in own}
-        self.output = None if output is None or output.type is str else OutputContract(output.type, output.retries)
+        self.output = None if output is None or output.type is str else OutputContract(output)
         pieces = [*context] if self.output is None else [*context, self.output.injection()]
         self.context = ContextPlan(system, pieces, caching=caching)
-        _refuse_shared_ids(self.tools, self.context)
-        schemas = [tool_schema(each) for each in self.tools.values()]
-        self.tool_schemas: FrozenList = freeze(schemas)
-        self.tool_rows: FrozenList = tool_rows(schemas)
-        self.tool_totals = slot_totals(tuple(self.tool_rows))
-        self.offered = tuple(OfferedTool(name=s.name, description=s.description or None) for s in schemas)
+        refuse_name_clashes(self.tools, self.context.tools)
+        self.offer = ToolOffer(self.tools)
+        """What a model is offered while no piece brings tools."""
+        self.every_offer = self._offer_of(self.context.pieces)
+        """What it would be offered were all pieces in: how a tool is found by name before a pass was composed."""
+        self._offers: dict[tuple[str, ...], ToolOffer] = {}
+        _refuse_shared_ids(self.every_offer.by_name, self.context)
+        self.forced = None if self.output is None else self.output.forced
+        """The tool that every answer is forced into, if there is one."""
+        if self.forced is not None:
+            _refuse_tools_beside_forced(self.every_offer.by_name)
+        self.purse = self.purse_of(limits)
+        if gates.check_in is not None and not any(each.check_in for each in self.every_offer.by_name.values()):
+            raise ConfigError(
+                "gates.check_in",
+                "gates.check_in is set, and no tool of the agent declares a check-in, so nobody would ever be asked.",
+                fix='Declare it on the tool: @tool(check_in="always"), or leave the option out.',
+            )
+        self.tool_schemas: FrozenList = self.offer.schemas
+        self.told_pressure: set[str] = set()
+        """Slots whose budget the log was told of; once an agent, not once a run."""
         handler = getattr(provider, "thinking_handler", None) or find_thinking_handler(provider.name)
         self.thinking = handler
-        self.wraps_up = bool(self.tools) and limits.wrap_up
-        self.flow: Flow = agent_chart(
-            thinking=None if handler is None else handler.id,
+        self.wraps_up = bool(self.every_offer.by_name) and limits.wrap_up
+        self.flow = self._chart(None if handler is None else handler.id)
+        self.composition_path = (f"{'LLMCall' if is_single_call else 'Agent'}:{self.id}",)
+        self.header = self._describe()
+
+    def _chart(self, thinking: str | None) -> Flow:
+        has_tiers = self.output is not None and self.output.has_tiers
+        if self.is_single_call:
+            from agentfootprint.agent.calling.once import call_chart  # with the first single call
+
+            return call_chart(thinking=thinking, has_tiers=has_tiers)
+        return agent_chart(
+            thinking=thinking,
             retries_output=self.output is not None and self.output.retries > 0,
             wraps_up=self.wraps_up,
+            delivers=self.context.delivers,
+            has_tiers=has_tiers,
         )
-        self.composition_path = (f"Agent:{self.id}",)
-        self.header = self._describe()
+
+    def purse_of(self, limits: Limits, model: str | None = None) -> Purse | None:
+        """By what the calls of a run with these limits are priced; `None` when they are not.
+
+        Args:
+            limits: What the run may spend.
+            model: The model of the run, when it is not the agent's.
+
+        Raises:
+            ConfigError: There is a budget without prices, or it halts where nothing can.
+            UnknownPriceError: The prices do not hold the agent's model.
+        """
+        if limits.cost is None and limits.pricing is None:
+            return None
+        from agentfootprint.agent.spending.charging import purse_of  # only where prices are given
+
+        return purse_of(limits, self.provider, model or self.model, can_halt=not self.is_single_call)
+
+    def _offer_of(self, pieces: Iterable[Injection]) -> ToolOffer:
+        tools = self.context.tools
+        bringing = [(piece, tools[piece.id]) for piece in pieces if piece.id in tools]
+        return ToolOffer(self.tools, bringing) if bringing else self.offer
+
+    def offer_in(self, now: Pass) -> ToolOffer:
+        """What a model is offered in a pass; the same object for the same pieces (LIN-7)."""
+        if not now.tools:
+            return self.offer
+        key = tuple(piece.id for piece, _ in now.tools)
+        known = self._offers.get(key)
+        if known is None:
+            known = self._offer_of(piece for piece, _ in now.tools)
+            if len(self._offers) < _MOST_OFFERS:
+                self._offers[key] = known
+        return known
 
     def _describe(self) -> dict[str, Any]:
         """What a recording says about the agent that made it: names and ids, and a digest of the rest."""
         parts = {
             "system": self.context.base.text,
-            "tools": [thaw(schema) for schema in self.tool_schemas],
+            "tools": [thaw(schema) for schema in self.every_offer.schemas],
             "context": [
-                {"id": piece.id, "flavor": piece.flavor, "text": piece.inject.system_prompt}
+                {
+                    "id": piece.id,
+                    "flavor": piece.flavor,
+                    "text": piece.inject.system_prompt,
+                    **({"messages": [thaw(each) for each in piece.inject.messages]} if piece.inject.messages else {}),
+                }
                 for piece in self.context.pieces
             ],
             "model": self.model,
+            **({"mode": self.mode} if self.mode != "dynamic" else {}),
         }
         return {
             "id": self.id,
             "name": self.name,
             "provider": self.provider.name,
             "model": self.model,
-            "tools": list(self.tools),
+            "tools": list(self.every_offer.by_name),
             "context": [
-                {"id": piece.id, "flavor": piece.flavor, "trigger": piece.trigger.kind} for piece in self.context.pieces
+                {"id": piece.id, "flavor": piece.flavor, "trigger": trigger_kind(piece.trigger)}
+                for piece in self.context.pieces
             ],
             "fingerprint": hashlib.sha256(compact_json(freeze(parts)).encode()).hexdigest()[:16],
         }

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from typing_extensions import TypeVar
 
 from agentfootprint._blocking import blocking
-from agentfootprint.agent.errors import OutputSchemaError
+from agentfootprint.agent.errors import OutputSchemaError, RunPausedError
 from agentfootprint.errors import ConfigError
 from agentfootprint.llm import LLMMessage, Usage
 from agentfootprint.trace import FrozenDict, Value, thaw
@@ -18,7 +18,10 @@ from agentfootprint.trace import FrozenDict, Value, thaw
 if TYPE_CHECKING:
     from agentfootprint.agent.agent import Agent
     from agentfootprint.agent.ending import EndedBecause
+    from agentfootprint.agent.keeping.checkpoint import Checkpoint
     from agentfootprint.agent.options import Gates, Limits, ModelSettings
+    from agentfootprint.agent.pausing.paused import Paused
+    from agentfootprint.agent.shaping.configuring import Configured
     from agentfootprint.explain import Ablation, Comparator, ProveOptions, Rerun, ToolPolicy, Why
     from agentfootprint.recording import Recording
 
@@ -62,6 +65,8 @@ class ContractUnmet:
     path: str | None
     attempts: int
     retries_spent: int
+    broken_by: str | None = None
+    """The output rule that broke an answer which had passed (AGT-128)."""
 
 
 class RunResult(Generic[Out]):
@@ -93,9 +98,16 @@ class RunResult(Generic[Out]):
         recording: Recording | None,
         deps: object,
         groups: tuple[ModelSettings, Limits, Gates] | None = None,
+        paused: Paused | None = None,
+        output_source: Literal["model", "fallback", "canned"] | None = None,
+        output_error: Exception | None = None,
+        configured: Configured | None = None,
+        checkpoint: Checkpoint,
     ) -> None:
         self._agent = agent
         self._groups = groups
+        self._configured = configured
+        self._output_error = output_error
         self._value = value
         self._has_value = has_value
         self._recording = recording
@@ -117,8 +129,14 @@ class RunResult(Generic[Out]):
         self.messages = messages
         """This turn's, the answer included."""
         self.tool_calls = tool_calls
+        self.checkpoint = checkpoint
+        """The conversation after this turn: a next message goes on with it by `run(..., continue_from=)`."""
         self.stopped_early = stopped_early
         self.contract_unmet = contract_unmet
+        self.output_source: Literal["model", "fallback", "canned"] | None = output_source
+        """Who the output is from: the model, or what stood in for its answer (AGT-131); `None` without one."""
+        self.paused = paused
+        """What a person is asked, when the run waits for one; answer it with `agent.resume(result.paused, answer)`."""
 
     @property
     def output(self) -> Out:
@@ -126,26 +144,24 @@ class RunResult(Generic[Out]):
 
         Raises:
             OutputSchemaError: The answer does not fit the type.
+            RunPausedError: There is none yet: the run waits for a person.
         """
         if self._has_value:
             return self._value
+        if self.paused is not None:
+            raise RunPausedError(self.paused)
         unmet = self.contract_unmet
         raise OutputSchemaError(
             self.text,
             unmet.stage if unmet else "json-parse",
             unmet.path if unmet else None,
             unmet.attempts if unmet else 1,
-        )
+        ) from self._output_error
 
     @property
     def output_or_none(self) -> Out | None:
         """The answer as the declared type, or `None` where it does not fit."""
         return self._value if self._has_value else None
-
-    @property
-    def output_source(self) -> Literal["model"] | None:
-        """Who the output is from; `None` without one."""
-        return "model" if self._has_value else None
 
     @property
     def recording(self) -> Recording:
@@ -163,11 +179,10 @@ class RunResult(Generic[Out]):
         return self._recording
 
     def _agent_of_run(self) -> Agent[Any, Out]:
-        """The agent as it was in this run: with the groups of options that the run was given over its own."""
-        if self._groups is not None:
-            settings, limits, gates = self._groups
-            self._agent = self._agent.having(settings=settings, limits=limits, gates=gates)
-            self._groups = None
+        """The agent as it was in this run: with what was said for the run over its own."""
+        if self._groups is not None or self._configured is not None:
+            self._agent = self._agent.having(self._groups, self._configured)
+            self._groups = self._configured = None
         return self._agent
 
     def why(self, *, at: str | None = None, of: str | None = None, reference: Recording | None = None) -> Why:
@@ -261,6 +276,8 @@ class RunResult(Generic[Out]):
         }
         if self.cost_usd is not None:
             wire["costUsd"] = self.cost_usd
+        if self.paused is not None:
+            wire["paused"] = thaw(self.paused.to_wire())
         return wire
 
     def __str__(self) -> str:

@@ -1,63 +1,97 @@
 """Where the loop goes after a reply: to its tool calls, back with a question of the library's own, or to the end.
 
-The decider judges and says which branch (02 s.9); the branches that loop back append what the model reads next.
+The decider says which branch (02 s.9); the branches that loop back append what the model reads next.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Final, Literal, TypeAlias
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from agentfootprint.agent.output import Miss
+from agentfootprint.agent.judging.answers import Verdict, correct, judge_answer
 from agentfootprint.agent.scope import RunScope
-from agentfootprint.agent.texts import WRAP_UP_INSTRUCTION, schema_correction
-from agentfootprint.events import (
-    BudgetExhausted,
-    CostLimitHit,
-    IterationEnd,
-    OutputContractUnmet,
-    OutputSchemaRetry,
-    RouteDecided,
-)
+from agentfootprint.agent.texts import WRAP_UP_INSTRUCTION
+from agentfootprint.events import BudgetExhausted, CostLimitHit, IterationEnd, RouteDecided
 from agentfootprint.flow import Handle
 from agentfootprint.llm import LLMMessage
-from agentfootprint.trace import FrozenDict, FrozenList, fnv1a, freeze
+from agentfootprint.trace import FrozenList, freeze
+
+if TYPE_CHECKING:
+    from agentfootprint.agent.gating.gates import RunGates
 
 __all__ = ["retry_output", "route", "wrap_up"]
 
 Branch: TypeAlias = Literal["tool-calls", "wrap-up", "output-retry", "final"]
 
 _log = logging.getLogger(__name__)
-_NO_ROWS: Final = FrozenList([], 0)
 
 
-def route(h: Handle) -> str:
+def route(h: Handle) -> str | Awaitable[str]:
     """Choose the branch (02 s.9.1, 9.2)."""
     scope: RunScope = h.run.scope
+    if scope.rules is not None and scope.rules.messages:
+        return _heard(h, scope, scope.rules)
+    return _choose(h, scope)
+
+
+async def _heard(h: Handle, scope: RunScope, rules: RunGates) -> str:
+    """Choose, with the answer put to the rules at the output: before all else that judges it (AGT-51).
+
+    Where nothing else does, the branch is said first (AGT-52).
+    """
+    iteration: int = h["iteration"]
+    if scope.plan.output is not None:
+        if _ends(h, scope):
+            await rules.speak(h, scope, iteration)
+        return _choose(h, scope)
+    chosen = _choose(h, scope)
+    if chosen == "final":
+        await rules.speak(h, scope, iteration)
+    return chosen
+
+
+def _ends(h: Handle, scope: RunScope) -> bool:
+    """Whether the reply would be the answer, were it not asked for again."""
+    if not len(h["llmLatestToolCalls"]) or scope.wrap_up_asked:
+        return True
+    if h["costBudgetHit"] and h.get("costBudgetOnExceed") == "halt":
+        return True
+    return h["iteration"] >= h["maxIterations"] and not (scope.plan.wraps_up and scope.limits.wrap_up)
+
+
+def _choose(h: Handle, scope: RunScope) -> str:
     calls: FrozenList = h["llmLatestToolCalls"]
     iteration: int = h["iteration"]
-    h["costBudgetHit"]
+    hit: bool = h["costBudgetHit"]
     maximum: int = h["maxIterations"]
-    out = iteration >= maximum
-    if len(calls) and not out and not scope.wrap_up_asked:
-        return _decided(h, scope, iteration, "tool-calls", f"{len(calls)} tool call(s) proposed")
-    if out and len(calls) and not scope.wrap_up_asked:
+    halted = hit and h.get("costBudgetOnExceed") == "halt"
+    if len(calls) and not scope.wrap_up_asked:
+        if halted:  # before the iteration limit: a wrap-up would spend past the budget (AGT-50)
+            return _halt(h, scope, iteration, len(calls))
+        if iteration < maximum:
+            return _decided(h, scope, iteration, "tool-calls", f"{len(calls)} tool call(s) proposed")
         return _cut(h, scope, iteration, maximum, len(calls))
     if scope.wrap_up_asked:
         _close_early_stop(h, scope)
-    contract = scope.plan.output
-    if contract is not None:
-        value, miss = contract.judge(scope.response.content if scope.response else "")
-        if miss is None:
-            scope.output_value = value
-            scope.has_output = True
-            _attempt(h, scope, iteration, "passed", None)
-        elif scope.attempts < contract.retries:
-            scope.miss = miss
-            return _decided(h, scope, iteration, "output-retry", "the answer does not fit the output type")
-        else:
-            _unmet(h, scope, iteration, miss)
+    if _judged(h, scope, iteration, may_retry=not halted) == "again":
+        return _decided(h, scope, iteration, "output-retry", "the answer does not fit the output type")
     return _decided(h, scope, iteration, "final", "no tool call proposed" if not len(calls) else "the wrap-up answer")
+
+
+def _judged(h: Handle, scope: RunScope, iteration: int, *, may_retry: bool) -> Verdict | None:
+    contract = scope.plan.output
+    if contract is None:
+        return None
+    spoken = scope.spoken
+    if spoken is None:
+        answer = scope.response.content if scope.response else ""
+        return judge_answer(h, scope, contract, iteration, answer, may_retry=may_retry)
+    if spoken.is_denied:  # by nobody else (AGT-129), and nothing stands in for it
+        scope.miss = None
+        return None
+    raw, by = spoken.raw, spoken.changed_by
+    return judge_answer(h, scope, contract, iteration, spoken.text, may_retry=may_retry, raw=raw, changed_by=by)
 
 
 def _decided(h: Handle, scope: RunScope, iteration: int, chosen: Branch, why: str) -> str:
@@ -68,6 +102,9 @@ def _decided(h: Handle, scope: RunScope, iteration: int, chosen: Branch, why: st
 def _cut(h: Handle, scope: RunScope, iteration: int, maximum: int, pending: int) -> str:
     """The iteration limit cuts a turn that still has calls pending (AGT-133, AGT-135)."""
     wraps = scope.plan.wraps_up and scope.limits.wrap_up
+    scope.ended_because = "budget"
+    if not wraps:
+        _judged(h, scope, iteration, may_retry=False)
     chosen = _decided(h, scope, iteration, "wrap-up" if wraps else "final", f"the limit of {maximum} iterations")
     scope.emit(h, CostLimitHit(kind="max_iterations", limit=maximum, actual=iteration, action="abort"))
     scope.emit(
@@ -81,9 +118,25 @@ def _cut(h: Handle, scope: RunScope, iteration: int, maximum: int, pending: int)
         ),
     )
     scope.stopped_early = {"reason": "max-iterations", "iteration": iteration, "pendingToolCalls": pending}
-    scope.ended_because = "budget"
     if not wraps:
         _close_early_stop(h, scope)
+    return chosen
+
+
+def _halt(h: Handle, scope: RunScope, iteration: int, pending: int) -> str:
+    """The cost budget ends a turn that still has calls pending; what was answered beside them stands (AGT-139)."""
+    scope.ended_because = "budget"
+    _judged(h, scope, iteration, may_retry=False)
+    why = "the cost budget is spent"
+    if scope.purse is not None and scope.spending is not None and scope.purse.crossed(scope.spending) == "unpriced":
+        why = "the cost of a call is not known, so the cost budget can't be kept"
+    chosen = _decided(h, scope, iteration, "final", why)
+    scope.emit(
+        h,
+        BudgetExhausted(reason="cost-budget", iteration=iteration, pending_tool_calls=pending, action="cut-short"),
+    )
+    scope.stopped_early = {"reason": "cost-budget", "iteration": iteration, "pendingToolCalls": pending}
+    _close_early_stop(h, scope)
     return chosen
 
 
@@ -100,48 +153,6 @@ def _close_early_stop(h: Handle, scope: RunScope) -> None:
         _log.warning("The run %s was stopped early and its answer is empty.", scope.facts.run_id)
 
 
-def _attempt(
-    h: Handle, scope: RunScope, iteration: int, outcome: str, miss: Miss | None, hash_: str | None = None
-) -> None:
-    scope.attempts += 1
-    row: dict[str, object] = {"attempt": scope.attempts, "iteration": iteration, "outcome": outcome}
-    if miss is not None:
-        row |= {"stage": miss.stage, "error": miss.error}
-        if miss.path:
-            row["path"] = miss.path
-    if hash_ is not None:
-        row["correctiveMessageHash"] = hash_
-    h["outputAttempts"] = h.get("outputAttempts", _NO_ROWS).append(freeze(row))
-
-
-def _unmet(h: Handle, scope: RunScope, iteration: int, miss: Miss) -> None:
-    """The answer stands, and that it does not fit is said once (AGT-127)."""
-    contract = scope.plan.output
-    assert contract is not None  # noqa: S101  only called with one
-    _attempt(h, scope, iteration, "exhausted", miss)
-    spent = scope.attempts - 1
-    unmet: dict[str, object] = {"stage": miss.stage, "error": miss.error}
-    if miss.path:
-        unmet["path"] = miss.path
-    unmet |= {"attempts": scope.attempts, "retriesSpent": spent, "fallbackConfigured": False}
-    scope.unmet = FrozenDict(unmet)
-    scope.ended_because = "output_unmet" if scope.ended_because == "answer" else scope.ended_because
-    h["outputContractUnmet"] = scope.unmet
-    scope.emit(
-        h,
-        OutputContractUnmet(
-            stage=miss.stage,
-            error=miss.error,
-            path=miss.path,
-            attempts=scope.attempts,
-            retries_spent=spent,
-            fallback_configured=False,
-            iteration=iteration,
-        ),
-    )
-    _log.warning("The answer of run %s does not fit the declared output type.", scope.facts.run_id)
-
-
 def wrap_up(h: Handle) -> None:
     """Ask once more, without tools (AGT-135)."""
     scope: RunScope = h.run.scope
@@ -155,24 +166,7 @@ def retry_output(h: Handle) -> None:
     scope: RunScope = h.run.scope
     contract, miss = scope.plan.output, scope.miss
     assert contract is not None and miss is not None  # noqa: S101, PT018  the route judged so
-    iteration: int = h["iteration"]
-    answer: str = h["llmLatestContent"]
-    correction = schema_correction(scope.attempts + 1, contract.retries + 1, miss.error)
-    digest = fnv1a(correction)
-    _attempt(h, scope, iteration, "retried", miss, digest)
-    scope.emit(
-        h,
-        OutputSchemaRetry(
-            attempt=scope.attempts,
-            retries_remaining=contract.retries - scope.attempts,
-            iteration=iteration,
-            stage=miss.stage,
-            error=miss.error,
-            path=miss.path,
-            corrective_message_hash=digest,
-        ),
-    )
-    _again(h, scope, [LLMMessage("assistant", answer), LLMMessage("user", correction)])
+    _again(h, scope, correct(h, scope, contract, miss))
 
 
 def _again(h: Handle, scope: RunScope, messages: list[LLMMessage]) -> None:

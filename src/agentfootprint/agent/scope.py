@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from agentfootprint.agent.composing.budgets import DEFAULT_BUDGET
+from agentfootprint.agent.composing.delivering import text_of
 from agentfootprint.events import (
     Carried,
     ContextInjected,
@@ -32,21 +35,32 @@ from agentfootprint.llm import (
     Usage,
     provider_for_run,
 )
-from agentfootprint.recording import SOURCE_BY_ROLE, MessageRows, fresh_rows
+from agentfootprint.recording import SOURCE_BY_ROLE, MessageRows, fresh_rows, source_of_message
 from agentfootprint.tools import RepeatedCalls, Teardown, ToolRun
 from agentfootprint.trace import Execution, FrozenDict, FrozenList, Journal, Value, freeze, thaw, utf16_length
 
 if TYPE_CHECKING:
+    from agentfootprint.agent.composing.offering import ToolOffer
     from agentfootprint.agent.ending import EndedBecause
+    from agentfootprint.agent.gating.gates import RunGates
+    from agentfootprint.agent.gating.messaging import Spoken
+    from agentfootprint.agent.keeping.continuing import Continuation
     from agentfootprint.agent.options import Gates, Limits, ModelSettings, RecordOptions
     from agentfootprint.agent.output import Miss
     from agentfootprint.agent.plan import AgentPlan
     from agentfootprint.agent.result import ToolCallRecord
-    from agentfootprint.context import Pass
+    from agentfootprint.agent.shaping.configuring import Configured
+    from agentfootprint.agent.spending.charging import Purse
+    from agentfootprint.context import Deliveries, Pass
     from agentfootprint.identity import Identity
-    from agentfootprint.llm import ToolSchema
+    from agentfootprint.llm import LLMMessage, ToolSchema
+    from agentfootprint.resilience import Spending
+    from agentfootprint.tools import ToolSessions
 
-__all__ = ["RunScope"]
+__all__ = ["CALL_MARKS", "RunScope"]
+
+CALL_MARKS: Final[ContextVar[MetaMarks | None]] = ContextVar("agentfootprint_call_marks", default=None)
+"""The marks of the call that this task, or its worker thread, runs, where calls run side by side."""
 
 
 class RunScope:
@@ -64,33 +78,52 @@ class RunScope:
         "_wire_bus",
         "answer",
         "attempts",
+        "budget",
+        "context",
+        "continued",
+        "deliveries",
         "deps",
+        "dispatched_before",
         "ended_because",
         "facts",
         "gates",
+        "given",
         "has_output",
+        "held",
         "hooks",
         "identity",
         "invalid_in_a_row",
         "journal",
+        "landed",
         "limits",
         "marks",
         "message",
         "miss",
+        "model",
         "model_calls",
+        "offer",
+        "output_error",
+        "output_source",
         "output_value",
         "pass_",
         "plan",
         "prior_slots",
         "provider",
+        "purse",
         "record",
+        "refusal",
         "repeated",
         "response",
+        "rules",
         "settings",
         "slots_delta",
+        "spending",
+        "spoken",
         "step",
         "stopped_early",
         "streaming",
+        "system_before",
+        "system_pass",
         "teardown",
         "tool_calls",
         "tool_run",
@@ -102,7 +135,7 @@ class RunScope:
         "wrap_up_asked",
     )
 
-    def __init__(  # noqa: PLR0913  built by AgentRun only
+    def __init__(  # noqa: PLR0913, PLR0915  built by AgentRun only; a line for each fact
         self,
         plan: AgentPlan,
         *,
@@ -116,9 +149,17 @@ class RunScope:
         record: RecordOptions,
         bus: EventBus,
         wire_bus: EventBus,
+        given: Configured | None = None,
+        sessions: Callable[[], ToolSessions] | None = None,
     ) -> None:
         self.plan = plan
         self.provider = provider_for_run(plan.provider)
+        self.model = plan.model
+        """The model of this run."""
+        self.context = plan.context
+        """The context of this run: the agent's, with the run's own base prompt if it has one."""
+        self.given = given
+        """What the caller said for this run alone."""
         self.streaming = self.provider if isinstance(self.provider, SupportsStream) else None
         self.hooks = CallHooks(facts.run_id)
         self.message = message
@@ -134,16 +175,24 @@ class RunScope:
         self._waiters: list[asyncio.Future[None]] = []
         self._composed: dict[str, tuple[FrozenList | MessageRows, Execution]] = {}
         self.pass_: Pass | None = None
+        self.system_pass: Pass | None = None
+        """The pass that the system prompt was composed from."""
+        self.offer: ToolOffer = plan.every_offer
+        self.budget = limits.context_budget or DEFAULT_BUDGET
+        self.deliveries: Deliveries | None = None
         self.prior_slots: FrozenDict | None = None
         self.slots_delta: FrozenDict | None = None
         self.response: LLMResponse | None = None
         self.usage: Usage | None = None
+        self.purse: Purse | None = plan.purse if limits is plan.limits else plan.purse_of(limits)
+        self.spending: Spending | None = None
+        """What the run has spent so far, when it has prices."""
         self.model_calls = 0
         self.wire_checked = 0
         self.wire_unreachable = 0
         self.wire_findings = 0
         self.tool_calls: list[ToolCallRecord] = []
-        self.teardown = Teardown()
+        self.teardown = Teardown(limits.teardown)
         self.tool_run = ToolRun(
             deps=deps,
             run_id=facts.run_id,
@@ -151,10 +200,28 @@ class RunScope:
             identity=identity,
             deadline=None if limits.deadline is None else time.monotonic() + limits.deadline,
             teardown=self.teardown,
+            sessions=sessions,
         )
         self.tool_run.on_progress = self._progressed
         self.tool_run.on_emit = self._emitted
+        self.tool_run.on_session = self.teardown.tell = self.hear_session
         self.step: Execution | str = "consumer-emit#0"
+        self.system_before: str | None = None
+        """The system prompt that was in force when the run paused, until a pass composes one."""
+        self.rules: RunGates | None = None
+        """Who is asked about calls and messages; only where somebody is."""
+        self.spoken: Spoken | None = None
+        """The answer, as the rules at the output left it."""
+        self.refusal: Exception | None = None
+        """What the run raises when its record is closed."""
+        self.held: Teardown | None = None
+        """Cleanups of the call that asked a person, undone until the answer is there."""
+        self.continued: Continuation | None = None
+        """The conversation that the run goes on with, if it does."""
+        self.dispatched_before = 0
+        """How many calls were dispatched when the open batch began."""
+        self.landed: Sequence[LLMMessage] = ()
+        """What the open batch has added to the window so far, which is committed when it ends."""
         self.marks: MetaMarks | None = None
         self.repeated = RepeatedCalls()
         self.invalid_in_a_row = 0
@@ -167,6 +234,9 @@ class RunScope:
         self.unmet: FrozenDict | None = None
         self.has_output = False
         self.output_value: Any = None
+        self.output_source: Literal["model", "fallback", "canned"] | None = None
+        self.output_error: Exception | None = None
+        """What the fallback failed with."""
         self._window = FrozenList([], 0)
         self._window_totals: tuple[int, dict[str, tuple[int, int]]] = (0, {})
         self._sent = RequestMessages(self._window)
@@ -176,6 +246,11 @@ class RunScope:
         self.journal = journal
         self._append: Callable[[Any], None] = journal.append
         self._now: Callable[[], int] = journal.now
+
+    def seal(self) -> None:
+        """Let nothing more be recorded or heard: the run has ended, and something of it could not be stopped."""
+        self._append = self.journal.append = _unheard
+        self._bus = self._wire_bus = EventBus()
 
     def emit(self, where: Execution | str, payload: Payload, marks: MetaMarks | None = None) -> None:
         """Record an event and hand it to whoever listens; costs two lookups when nobody does (DSP-8).
@@ -191,7 +266,11 @@ class RunScope:
 
     def _progressed(self, tool: str, call_id: str, iteration: int, payload: Value) -> None:
         progress = ToolProgress(tool_call_id=call_id, tool_name=tool, iteration=iteration, payload=payload)
-        self.emit(self.step, progress, self.marks)
+        self.emit(self.step, progress, self.marks or CALL_MARKS.get())
+
+    def hear_session(self, payload: Payload) -> None:
+        """File what happens to something that a tool keeps open; that it was closed stands outside any stage."""
+        self.emit(payload.outside_stage or self.step, payload)
 
     def _emitted(self, name: str, payload: FrozenDict) -> None:
         event = app_event(name, payload, self.step, self._now(), self.facts)
@@ -207,7 +286,14 @@ class RunScope:
         if self._waiters:
             self.wake()
 
-    def announce(self, where: Execution, slot: str, rows: FrozenList | MessageRows, composed: Payload) -> None:
+    def announce(
+        self,
+        where: Execution,
+        slot: str,
+        rows: FrozenList | MessageRows,
+        composed: Payload,
+        pressure: Payload | None = None,
+    ) -> None:
         """Tell listeners about a composed slot; nothing is recorded, the commit implies it (01b s.5).
 
         Native listeners hear of rows that are new since the slot's last pass, wire listeners of all.
@@ -217,11 +303,14 @@ class RunScope:
             slot: The slot.
             rows: All rows of the slot, in order.
             composed: The record that closes the pass.
+            pressure: That the slot is over its budget, when it is.
         """
         last, last_step = self._composed.get(slot, (None, None))
         self._composed[slot] = (rows, where)
         for bus, wire in ((self._bus, False), (self._wire_bus, True)):
             if not (bus.has_listeners(_INJECTED) or bus.has_listeners(_COMPOSED)):
+                if pressure is not None and bus.has_listeners(pressure.type):
+                    bus.dispatch(Event(pressure, where, self._now(), self.facts))
                 continue
             told = fresh_rows(None if wire else _rows(last), _rows(rows) or ())
             for row in told:
@@ -231,6 +320,8 @@ class RunScope:
             if kept and not wire and last_step is not None:
                 marks = MetaMarks(carried=Carried(count=kept, from_=last_step.runtime_stage_id))
             bus.dispatch(Event(composed, where, self._now(), self.facts, marks))
+            if pressure is not None:
+                bus.dispatch(Event(pressure, where, self._now(), self.facts))
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the run began."""
@@ -263,10 +354,10 @@ class RunScope:
         used, sources = self._window_totals
         if not window.starts_with(known):
             known, used, sources = window[:0], 0, {}
-        for message in window.tail(len(known)):
-            length = utf16_length(message.content)
+        for position, message in enumerate(window.tail(len(known)), len(known)):
+            length = utf16_length(text_of(message, position))
             used += length
-            source = SOURCE_BY_ROLE.get(message.role, message.role)
+            source = _SOURCES[message.role] if message.injected_by is None else source_of_message(message)
             chars, count = sources.get(source, (0, 0))
             sources[source] = (chars + length, count + 1)
         self._window_totals = (used, sources)
@@ -294,19 +385,30 @@ class RunScope:
             {name: SourceShare(chars=chars, count=count) for name, (chars, count) in sources.items()}
         )
 
-    def request(self, system: str | None, history: FrozenList, tools: FrozenList) -> LLMRequest:
+    def request(
+        self, system: str | None, history: FrozenList, tools: FrozenList, forced: str | None = None
+    ) -> LLMRequest:
         """The request of one model call, with only the settings that were made (AGT-1, AGT-42)."""
         settings = self.settings
         self._sent = self._sent.over(history)
         return LLMRequest(
-            model=self.plan.model,
+            model=self.model,
             messages=self._sent,
             system_prompt=system,
             tools=cast("Sequence[ToolSchema]", tools) if len(tools) else None,
             temperature=settings.temperature,
             max_tokens=settings.max_tokens,
             thinking=settings.thinking,
+            tool_choice=forced,
         )
+
+
+_SOURCES: Final = dict(SOURCE_BY_ROLE)
+"""A plain dict: two messages an iteration are looked up."""
+
+
+def _unheard(_row: object) -> None:
+    return None
 
 
 _INJECTED = "agentfootprint.context.injected"

@@ -73,6 +73,8 @@ class CallRow:
 
 def _use_to_wire(use: ToolUse) -> dict[str, Any]:
     wire: dict[str, Any] = {"step": use.step, "tool": use.tool_name, "ok": use.ok}
+    if use.denied:
+        wire["denied"] = True
     return wire if use.result is None else {**wire, "resultCharacters": len(use.result)}
 
 
@@ -211,6 +213,8 @@ class _Layout:
 def _came_to(use: ToolUse) -> str:
     if not use.finished:
         return "not settled"
+    if use.denied:
+        return "denied"
     if use.result is None:
         return "nothing recorded"
     size = counted(len(use.result), "character")

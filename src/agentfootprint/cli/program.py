@@ -6,6 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
+from agentfootprint.cli.audit import HELP as AUDIT
+from agentfootprint.cli.audit import audit
 from agentfootprint.cli.demo.command import HELP as DEMO
 from agentfootprint.cli.demo.command import demo
 from agentfootprint.cli.doctor import HELP as DOCTOR
@@ -33,6 +35,8 @@ Start    demo      See it work: a wrong answer traced and proven, offline.
 
 Explain  show      What happened in a recorded run.
          why       Which context reached the answer; --prove tests it.
+
+Check    audit     Verify a chain of records.
 
 Move     import    Open traces of other frameworks.
 
@@ -72,4 +76,5 @@ app.command("doctor", cls=Command, help=DOCTOR)(doctor)
 app.command("show", cls=Command, help=SHOW)(show)
 app.command("why", cls=Command, help=WHY)(why)
 app.command("explain", cls=Command, help=WHY, hidden=True)(why)
+app.command("audit", cls=Command, help=AUDIT)(audit)
 app.command("import", cls=Command, help=IMPORT)(import_file)

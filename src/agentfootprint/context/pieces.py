@@ -1,121 +1,54 @@
-"""What a user can put into `context=[...]`: data, rules and raw injections.
+"""What a user writes into `context=[...]`: data, rules that always hold, and rules that hold while a condition does.
 
-Pieces are frozen and checked where they are written. Every piece is one `Injection`: when, what, and how it may be
-cached.
+Pieces are frozen and checked where they are written; each is one `Injection`.
 """
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, TypeAlias, cast
 
 from agentfootprint.context.errors import ContextDefinitionError
-from agentfootprint.context.triggers import Always, OnToolReturn, Predicate, Trigger, When, check_predicate
+from agentfootprint.context.injections import (
+    CachePolicy,
+    Content,
+    ContextItem,
+    InjectedRole,
+    Injection,
+    PieceSlot,
+    TemplateInjection,
+    placed_content,
+)
+from agentfootprint.context.templates import TEMPLATE_FACTS, placeholders, unknown_facts
+from agentfootprint.context.triggers import Always, OnToolReturn, Predicate, Trigger, When
 
-__all__ = [
-    "CachePolicy",
-    "Content",
-    "ContextItem",
-    "Fact",
-    "Injection",
-    "Instruction",
-    "Steering",
-    "SystemPrompt",
-    "Until",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Until:
-    """Cacheable while the predicate is false (CACHE-1)."""
-
-    predicate: Predicate
-
-
-CachePolicy: TypeAlias = Literal["always", "never", "while-active"] | Until
-"""Whether a piece may stand in the cached prefix of a request."""
-
-_FACTS = ("action", "actionBudget", "actionsRemaining")
-_PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z0-9_]+)\s*\}\}")
-
-
-class ContextItem(ABC):
-    """Anything that can stand in `context=[...]`."""
-
-    @abstractmethod
-    def to_injection(self) -> Injection:
-        """The one shape that every piece has."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """What a piece puts into the model's context."""
-
-    system_prompt: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Injection(ContextItem):
-    """A piece of context of any kind: when (`trigger`), what (`inject`), and how it may be cached."""
-
-    id: str
-    _: KW_ONLY
-    trigger: Trigger
-    inject: Content
-    flavor: str = "custom"
-    description: str | None = None
-    cache: CachePolicy = "never"
-    templated: ClassVar[bool] = False
-    """Whether the text holds `{{action}}`-like placeholders, filled anew in each pass."""
-
-    def __post_init__(self) -> None:
-        """Check what every piece must have (INJ-1, CTX-4)."""
-        if not self.id.strip():
-            raise ContextDefinitionError(
-                self.id, "id", "A piece of context has an empty id.", fix="Give it a short unique name."
-            )
-        if self.inject.system_prompt is not None and not self.inject.system_prompt.strip():
-            raise ContextDefinitionError(
-                self.id, "text", f"The piece {self.id!r} has no text.", fix="Give it text, or leave the piece out."
-            )
-        if isinstance(self.trigger, When):
-            check_predicate(self.id, self.trigger.predicate)
-        if isinstance(self.cache, Until):
-            check_predicate(self.id, self.cache.predicate)
-
-    def to_injection(self) -> Injection:
-        """The piece itself."""
-        return self
-
-
-class _Template(Injection):
-    """An injection whose text is a template (04 s.3)."""
-
-    __slots__ = ()
-    templated: ClassVar[bool] = True
+__all__ = ["Fact", "Instruction", "Steering"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact(ContextItem):
-    """Data the model should know, in the system prompt.
+    """Data the model should know.
 
     Args:
         id: Unique in the agent's context; how the trace, ablation and custody name it.
         text: The fact, word for word as the model reads it.
         when: A rule that lets it in; without one it is always in.
+        slot: `"system-prompt"`, or `"messages"`: appended to the conversation once a run, as soon as it may stand
+            there (04 s.5). In a tool loop the conversation ends on the user or on a result, so a message of the role
+            `"user"` mostly waits for ever: use `"assistant"`.
+        role: Who says it, when it is a message; there is no default.
         cache: Default `"always"`.
 
     Raises:
-        ContextDefinitionError: Empty id or text, or an async rule.
+        ContextDefinitionError: Empty id or text, an async rule, a message without a role, or a role without a message.
     """
 
     id: str
     text: str
     _: KW_ONLY
     when: Predicate | None = None
+    slot: PieceSlot = "system-prompt"
+    role: InjectedRole | None = None
     cache: CachePolicy | None = None
 
     def __post_init__(self) -> None:
@@ -127,7 +60,7 @@ class Fact(ContextItem):
         return Injection(
             self.id,
             trigger=Always() if self.when is None else When(self.when),
-            inject=Content(system_prompt=self.text),
+            inject=placed_content(self.id, self.text, self.slot, self.role),
             flavor="fact",
             cache=self.cache or "always",
         )
@@ -168,19 +101,22 @@ class Steering(ContextItem):
 
 @dataclass(frozen=True, slots=True)
 class Instruction(ContextItem):
-    """A rule that holds while a condition does, in the system prompt.
+    """A rule that holds while a condition does.
 
     Args:
         id: Unique in the agent's context.
         text: The instruction; or `template`, exactly one of the two (INJ-3).
         template: Text with `{{action}}`, `{{actionBudget}}` or `{{actionsRemaining}}`, filled in each pass (04 s.3).
+            It can't be cached, and ends the cached prefix: declare it last (TPL-7).
         when: A rule on the turn.
         on_tool_return: In after a batch in which this tool returned (a pattern is searched in the name).
+        slot: `"system-prompt"`, or `"messages"`: appended to the conversation once a run (see `Fact`).
+        role: Who says it, when it is a message; there is no default.
         cache: Default `"never"`; a template must not be cached (TPL-4).
 
     Raises:
         ContextDefinitionError: Neither or both of text and template, two conditions, an unknown placeholder, an async
-            rule, or a cached template.
+            rule, a template that is cached or a message, a message without a role, or a role without a message.
     """
 
     id: str
@@ -189,6 +125,8 @@ class Instruction(ContextItem):
     template: str | None = None
     when: Predicate | None = None
     on_tool_return: str | re.Pattern[str] | None = None
+    slot: PieceSlot = "system-prompt"
+    role: InjectedRole | None = None
     cache: CachePolicy | None = None
 
     def __post_init__(self) -> None:
@@ -207,25 +145,32 @@ class Instruction(ContextItem):
                 f"The instruction {self.id!r} has two conditions, when and on_tool_return.",
                 fix="Keep one; a rule can look at turn.tool_results.",
             )
-        if self.template is not None:
+        if self.template is not None and placeholders(self.template):
             self._check_template(self.template)
         self.to_injection()
 
     def _check_template(self, template: str) -> None:
-        unknown = sorted({name for name in _PLACEHOLDER.findall(template) if name not in _FACTS})
+        unknown = sorted(unknown_facts(template))
         if unknown:
             raise ContextDefinitionError(
                 self.id,
                 "template",
                 f"The template of {self.id!r} names {', '.join(map(repr, unknown))}, which no turn has.",
-                fix=f"Use one of: {', '.join(_FACTS)}.",
+                fix=f"Use one of: {', '.join(TEMPLATE_FACTS)}.",
             )
-        if self.cache not in (None, "never") and _PLACEHOLDER.search(template):
+        if self.cache not in (None, "never"):
             raise ContextDefinitionError(
                 self.id,
                 "cache",
                 f"The template of {self.id!r} changes with every pass and can't be cached.",
                 fix='Leave cache= out, or set it to "never".',
+            )
+        if self.slot == "messages":
+            raise ContextDefinitionError(
+                self.id,
+                "slot",
+                f"The template of {self.id!r} changes with every pass, and each would be one more message.",
+                fix="Leave slot= out, or give a text without placeholders.",
             )
 
     def to_injection(self) -> Injection:
@@ -235,57 +180,12 @@ class Instruction(ContextItem):
             trigger = When(self.when)
         elif self.on_tool_return is not None:
             trigger = OnToolReturn(self.on_tool_return)
-        text = self.template if self.text is None else self.text
-        kind = Injection if self.template is None or not _PLACEHOLDER.search(self.template) else _Template
+        text = (self.template if self.text is None else self.text) or ""
+        kind = TemplateInjection if self.template is not None and placeholders(self.template) else Injection
         return kind(
             self.id,
             trigger=trigger,
-            inject=Content(system_prompt=text),
+            inject=placed_content(self.id, text, self.slot, self.role),
             flavor="instructions",
             cache=self.cache or "never",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class SystemPrompt:
-    """The base prompt, and whether it may be cached."""
-
-    text: str
-    _: KW_ONLY
-    cache: CachePolicy = "always"
-
-
-def render(template: str, *, iteration: int, max_iterations: int) -> str:
-    """Fill a template with the facts of one pass (TPL-1)."""
-    facts = {
-        "action": iteration,
-        "actionBudget": max_iterations,
-        "actionsRemaining": max(0, max_iterations - iteration),
-    }
-    return _PLACEHOLDER.sub(lambda found: str(facts[found[1]]), template)
-
-
-def flatten(context: Sequence[object]) -> list[ContextItem]:
-    """The pieces of a `context=[...]` list; nested iterables are opened one level (CTX-1).
-
-    Raises:
-        ContextDefinitionError: Something in it is no piece of context.
-    """
-    items: list[ContextItem] = []
-    for entry in context:
-        for item in _opened(entry):
-            if not isinstance(item, ContextItem):
-                raise ContextDefinitionError(
-                    "",
-                    "context",
-                    f"A {type(item).__name__} stands in context=[...]; it is no piece of context.",
-                    fix="Use Fact, Steering, Instruction or Injection.",
-                )
-            items.append(item)
-    return items
-
-
-def _opened(entry: object) -> tuple[object, ...]:
-    if isinstance(entry, (ContextItem, str, bytes)) or not isinstance(entry, Iterable):
-        return (entry,)
-    return tuple(cast("Iterable[object]", entry))

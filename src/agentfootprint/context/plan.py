@@ -7,42 +7,35 @@ as an earlier one *is* that pass, so that the state sees "unchanged" as an ident
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from agentfootprint.context.pieces import ContextItem, Injection, SystemPrompt, Until, flatten, render
+from agentfootprint.context.delivery import check_keys
+from agentfootprint.context.injections import ContextItem, Injection, SystemPrompt, Until, flatten
+from agentfootprint.context.projection import piece_text, piece_tools, project, reason_of
 from agentfootprint.context.slots import (
     base_row,
     piece_row,
     rows_text,
     slot_totals,
 )
-from agentfootprint.context.triggers import Always, OnReadSkill, OnToolReturn, TurnContext, When
+from agentfootprint.context.templates import missing_facts
+from agentfootprint.context.triggers import Always, OnReadSkill, OnToolReturn, TurnContext, When, trigger_kind
 from agentfootprint.errors import ConfigError
 from agentfootprint.events import SkippedPiece
 from agentfootprint.llm import CacheMarker
-from agentfootprint.trace import FrozenDict, FrozenList, Record, freeze
+from agentfootprint.trace import FrozenDict, FrozenList, freeze
 
-__all__ = ["ActiveInjection", "ContextPlan", "Pass", "slot_delta"]
+if TYPE_CHECKING:
+    from agentfootprint.tools import Tool
+
+__all__ = ["ContextPlan", "Pass", "slot_delta"]
 
 _MEMO_SIZE: Final = 64
+_NO_TOOLS: Final[Mapping[str, tuple[Tool[..., Any], ...]]] = MappingProxyType({})
+SkipReason: TypeAlias = Literal["predicate-threw", "unknown-trigger-kind", "unknown-fact", "parked"]
 _SLOTS: Final = ("systemPrompt", "messages", "tools")
-
-
-class InjectedContent(Record, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """What an active piece puts into the slots."""
-
-    system_prompt: str | None = None
-
-
-class ActiveInjection(Record, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """The projection of a piece that is in: all of it that enters state and recording (INJ-9)."""
-
-    id: str
-    flavor: str
-    inject: InjectedContent
-    description: str | None = None
-    cache: str | None = None
 
 
 class Pass:
@@ -54,10 +47,12 @@ class Pass:
         "by_slot",
         "kind_counts",
         "markers",
+        "messages",
         "skipped",
         "system_rows",
         "system_text",
         "system_totals",
+        "tools",
     )
 
     def __init__(
@@ -68,26 +63,30 @@ class Pass:
         *,
         caching: bool,
         turn: TurnContext,
+        tools: Mapping[str, tuple[Tool[..., Any], ...]] = _NO_TOOLS,
     ) -> None:
-        self.active: FrozenList = freeze([_project(piece, text) for piece, text in active])
+        self.active: FrozenList = freeze([project(piece, text, tools.get(piece.id, ())) for piece, text in active])
         self.active_ids: FrozenList = freeze([piece.id for piece, _ in active])
         counts: dict[str, int] = {}
         for piece, _ in active:
-            counts[piece.trigger.kind] = counts.get(piece.trigger.kind, 0) + 1
+            kind = trigger_kind(piece.trigger)
+            counts[kind] = counts.get(kind, 0) + 1
         self.kind_counts: FrozenDict = freeze(counts)
         self.skipped = tuple(skipped)
-        in_system = [(piece, text) for piece, text in active if text]
+        in_system = [(piece, text) for piece, text in active if text and piece.surface_mode != "tool-only"]
+        self.messages: tuple[Injection, ...] = tuple(piece for piece, _ in active if piece.inject.messages)
+        """The active pieces with messages, in declaration order."""
+        self.tools = tuple((piece, tools[piece.id]) for piece, _ in active if piece.id in tools)
+        """The active pieces with tools, each with them."""
         self.by_slot: FrozenDict = freeze(
             {
-                "systemPrompt": [
-                    {"id": piece.id, "source": piece.flavor, "reason": _reason(piece)} for piece, _ in in_system
-                ],
-                "messages": [],
-                "tools": [],
+                "systemPrompt": [_entry(piece) for piece, _ in in_system],
+                "messages": [_entry(piece) for piece in self.messages],
+                "tools": [_entry(piece) for piece, _ in self.tools],
             }
         )
         rows = [base_row(base.text)] if base.text else []
-        rows += [piece_row(piece.id, piece.flavor, text, _reason(piece)) for piece, text in in_system if text]
+        rows += [piece_row(piece.id, piece.flavor, text, reason_of(piece)) for piece, text in in_system if text]
         self.system_rows: FrozenList = freeze(rows)
         self.system_text: str | None = rows_text(rows)
         self.system_totals = slot_totals(rows)
@@ -121,12 +120,18 @@ class ContextPlan:
                     fix="Give each an id of its own; it is how the trace and an ablation name it.",
                 )
             seen.add(piece.id)
+            _refuse_skill(piece)
+            check_keys(piece)
+        self.tools: dict[str, tuple[Tool[..., Any], ...]] = {
+            piece.id: piece_tools(piece) for piece in self.pieces if piece.inject.tools
+        }
+        """The tools that pieces bring, by the piece's id."""
+        self.delivers = any(piece.inject.messages for piece in self.pieces)
+        """Whether some piece is to be said in the conversation."""
         self._memo: dict[tuple[int, ...], Pass] = {}
         uses_until = any(isinstance(piece.cache, Until) for piece in self.pieces) or isinstance(base.cache, Until)
         self._memoize = not uses_until and not any(piece.templated for piece in self.pieces)
-        self._constant = self._memoize and all(
-            isinstance(piece.trigger, (Always, OnReadSkill)) for piece in self.pieces
-        )
+        self._constant = self._memoize and all(isinstance(piece.trigger, Always) for piece in self.pieces)
         self.is_empty = not self.pieces
 
     @property
@@ -141,63 +146,84 @@ class ContextPlan:
         for index, piece in enumerate(self.pieces):
             if _admit(piece, turn, skipped):
                 admitted.append(index)
-        key = () if self._constant else tuple(admitted)
+        key = () if self._constant and not turn.parked_ids else tuple(admitted)
         if self._memoize and not skipped:
             known = self._memo.get(key)
             if known is not None:
                 return known
         pairs = [(self.pieces[index], _text(self.pieces[index], turn)) for index in admitted]
-        made = Pass(self.base, pairs, skipped, caching=self._caching, turn=turn)
+        made = Pass(self.base, pairs, skipped, caching=self._caching, turn=turn, tools=self.tools)
         if self._memoize and not skipped and len(self._memo) < _MEMO_SIZE:
             self._memo[key] = made
         return made
 
 
+def _refuse_skill(piece: Injection) -> None:
+    """A skill is asked for with `read_skill`, which an agent does not offer yet: it could never be in."""
+    if piece.surface_mode is not None:
+        raise ConfigError(
+            "context",
+            f"The skill {piece.id!r} stands in context=[...]; this version mounts no skills.",
+            fix="Use Instruction(..., when=...) and the agent's own tools until it does.",
+        )
+
+
 def _admit(piece: Injection, turn: TurnContext, skipped: list[SkippedPiece]) -> bool:
+    """Whether a piece is in; a piece that could not be judged is filed with the reason (INJ-13)."""
+    if piece.id in turn.parked_ids:
+        skipped.append(_skipped(piece, "parked", "it is parked for now"))
+        return False
+    if piece.id not in turn.lease_active_ids and not _triggered(piece, turn, skipped):
+        return False
+    if piece.templated:
+        text = piece.inject.system_prompt or ""
+        missing = missing_facts(text, iteration=turn.iteration, max_iterations=turn.max_iterations)
+        if missing:
+            skipped.append(_skipped(piece, "unknown-fact", f"this turn has no {' and no '.join(missing)}"))
+            return False
+    return True
+
+
+def _triggered(piece: Injection, turn: TurnContext, skipped: list[SkippedPiece]) -> bool:
     trigger = piece.trigger
     if isinstance(trigger, Always):
         return True
     if isinstance(trigger, When):
-        try:
-            verdict = trigger.predicate(turn)
-            if not inspect.isawaitable(verdict):
-                return bool(verdict)
-        except Exception as error:  # noqa: BLE001  a user's rule; the piece is left out and the reason recorded
-            skipped.append(_threw(piece, str(error) or type(error).__name__))
-            return False
-        if inspect.iscoroutine(verdict):
-            verdict.close()
-        skipped.append(_threw(piece, "the rule returned an awaitable"))
-        return False
+        return _holds(piece, trigger, turn, skipped)
     if isinstance(trigger, OnToolReturn):
         return any(trigger.matches(result.tool_name) for result in turn.tool_results)
-    return piece.id in turn.activated_ids
+    if isinstance(trigger, OnReadSkill):
+        return piece.id in turn.activated_ids
+    kind = trigger_kind(trigger)
+    skipped.append(_skipped(piece, "unknown-trigger-kind", f"nothing is known about the trigger kind {kind!r}"))
+    return False
 
 
-def _threw(piece: Injection, error: str) -> SkippedPiece:
-    return SkippedPiece(id=piece.id, reason="predicate-threw", error=error)
+def _holds(piece: Injection, trigger: When, turn: TurnContext, skipped: list[SkippedPiece]) -> bool:
+    try:
+        verdict = trigger.predicate(turn)
+        if not inspect.isawaitable(verdict):
+            return bool(verdict)
+    except Exception as error:  # noqa: BLE001  a user's rule; the piece is left out and the reason recorded
+        skipped.append(_skipped(piece, "predicate-threw", str(error) or type(error).__name__))
+        return False
+    if inspect.iscoroutine(verdict):
+        verdict.close()
+    skipped.append(_skipped(piece, "predicate-threw", "the rule returned an awaitable"))
+    return False
+
+
+def _skipped(piece: Injection, reason: SkipReason, error: str) -> SkippedPiece:
+    return SkippedPiece(id=piece.id, reason=reason, error=error)
 
 
 def _text(piece: Injection, turn: TurnContext) -> str | None:
-    text = piece.inject.system_prompt
-    if text is not None and piece.templated:
-        return render(text, iteration=turn.iteration, max_iterations=turn.max_iterations)
-    return text
+    return piece_text(piece, iteration=turn.iteration, max_iterations=turn.max_iterations)
 
 
-def _project(piece: Injection, text: str | None) -> ActiveInjection:
-    cache = "until" if isinstance(piece.cache, Until) else piece.cache
-    return ActiveInjection(
-        piece.id,
-        piece.flavor,
-        InjectedContent(text),
-        description=piece.description,
-        cache=cache,
-    )
-
-
-def _reason(piece: Injection) -> str:
-    return piece.description or f"{piece.flavor} '{piece.id}' active"
+def _entry(piece: Injection) -> dict[str, str]:
+    """A piece as the state lists it under a slot (INJ-18)."""
+    return {"id": piece.id, "source": piece.flavor, "reason": reason_of(piece)}
 
 
 def _is_cacheable(policy: object, turn: TurnContext) -> bool:

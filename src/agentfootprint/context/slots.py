@@ -20,6 +20,7 @@ __all__ = [
     "base_row",
     "compose",
     "piece_row",
+    "piece_tool_row",
     "rows_text",
     "slot_totals",
     "tool_rows",
@@ -74,6 +75,21 @@ def tool_rows(schemas: Sequence[ToolSchema]) -> FrozenList:
             )
         )
     return freeze(rows)
+
+
+def piece_tool_row(schema: ToolSchema, piece: str, flavor: str, position: int) -> ContextInjected:
+    """The row of a tool that a piece brings; its place counts over all sources (SLOT-10, SLOT-11)."""
+    text = f"{schema.name}: {schema.description}"
+    return ContextInjected(
+        content_summary=truncate_utf16(text, _SUMMARY_LENGTH),
+        content_hash=fnv1a(f"tool:{flavor}:{piece}:{schema.name}"),
+        slot="tools",
+        source=flavor,
+        source_id=piece,
+        reason=f"unlocked by {flavor} '{piece}'",
+        raw_content=text,
+        position=position,
+    )
 
 
 def rows_text(rows: Sequence[ContextInjected]) -> str | None:

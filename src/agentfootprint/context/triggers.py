@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
@@ -26,6 +26,8 @@ __all__ = [
     "TurnContext",
     "When",
     "check_predicate",
+    "tool_results_of",
+    "trigger_kind",
 ]
 
 
@@ -43,7 +45,8 @@ class TurnContext(msgspec.Struct, frozen=True, kw_only=True):
 
     iteration: int
     """1-based."""
-    max_iterations: int
+    max_iterations: int | None = None
+    """How many model calls the turn may have; `None` when nothing limits it."""
     user_message: str
     """The message that started the turn; fixed for the run."""
     history: Sequence[Any]
@@ -52,13 +55,17 @@ class TurnContext(msgspec.Struct, frozen=True, kw_only=True):
     """The whole previous batch, in call order; calls that were never dispatched are left out (INJ-12)."""
     activated_ids: Sequence[str] = ()
     """Skills activated this turn, in order."""
+    lease_active_ids: Sequence[str] = ()
+    """Pieces that something granted a stay: in, whatever their own rule says (04 s.2)."""
+    parked_ids: Sequence[str] = ()
+    """Pieces that something keeps out: out, whatever their own rule or a lease says."""
     deps: Any = None
     """The caller's own object of this run, never recorded (DEC-36)."""
 
     @property
-    def iterations_remaining(self) -> int:
-        """How many more model calls the limit allows after this one."""
-        return max(0, self.max_iterations - self.iteration)
+    def iterations_remaining(self) -> int | None:
+        """How many more model calls the limit allows after this one; `None` when there is no limit."""
+        return None if self.max_iterations is None else max(0, self.max_iterations - self.iteration)
 
     @property
     def last_tool_result(self) -> ToolReturn | None:
@@ -66,19 +73,40 @@ class TurnContext(msgspec.Struct, frozen=True, kw_only=True):
         return self.tool_results[-1] if self.tool_results else None
 
 
+def tool_results_of(given: Mapping[str, Any]) -> tuple[ToolReturn, ...]:
+    """The batch before a pass, from the state: all of it when that is kept, even empty, else its last result (INJ-11).
+
+    Args:
+        given: What the pass was given of the state, by wire keys.
+    """
+    rows: Any = given.get("toolResults")
+    if rows is None:
+        last = given.get("lastToolResult")
+        rows = () if last is None else (last,)
+    return tuple(ToolReturn(row["toolName"], row["result"], row.get("toolCallId"), row.get("status")) for row in rows)
+
+
 Predicate: TypeAlias = Callable[[TurnContext], object]
 """A rule: true lets the piece in. Coerced with `bool`."""
 
 
+class Trigger:
+    """When a piece is let in: one of the four below. A kind of your own is never asked, and its piece never in."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    """How the wire names it."""
+
+
 @dataclass(frozen=True, slots=True)
-class Always:
+class Always(Trigger):
     """In every pass."""
 
     kind = "always"
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class When(Trigger):
     """While a rule holds."""
 
     predicate: Predicate
@@ -86,7 +114,7 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class OnToolReturn:
+class OnToolReturn(Trigger):
     """After a batch in which this tool returned; a pattern is searched in the tool's name."""
 
     tool: str | re.Pattern[str]
@@ -98,13 +126,15 @@ class OnToolReturn:
 
 
 @dataclass(frozen=True, slots=True)
-class OnReadSkill:
+class OnReadSkill(Trigger):
     """Once the model has asked for it with `read_skill`."""
 
     kind = "llm-activated"
 
 
-Trigger: TypeAlias = Always | When | OnToolReturn | OnReadSkill
+def trigger_kind(trigger: Trigger) -> str:
+    """How the wire names a trigger; a kind of the caller's own that has no name is named by its class."""
+    return getattr(trigger, "kind", type(trigger).__name__)
 
 
 def check_predicate(piece: str, predicate: Predicate | None) -> None:

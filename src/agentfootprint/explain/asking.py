@@ -14,10 +14,12 @@ from agentfootprint.explain.reading.evidence import (
     evaluation_of,
     find_evidence,
     output_text,
+    placed_ids,
 )
 from agentfootprint.explain.scoring.influence import Evidence as Scored
 from agentfootprint.explain.scoring.lexical import score_lexical
 from agentfootprint.explain.scoring.ranking import ranking_confidence
+from agentfootprint.trace import as_list, as_object
 
 if TYPE_CHECKING:
     from agentfootprint.recording import ModelCall, Recording
@@ -127,10 +129,32 @@ def dropped_units(recording: Recording, call: ModelCall) -> tuple[DroppedUnit, .
     if not agent or "context" not in agent:
         return None
     sent = {piece.id for piece in call.pieces}
+    left = [piece["id"] for piece in agent["context"] if piece["id"] not in sent]
+    if not left:
+        return ()
     evaluation = evaluation_of(recording, call.iteration)
-    skipped = {} if evaluation is None else {each.id: each.reason for each in evaluation.skipped}
+    reasons: dict[str, str | None] = {}
+    if evaluation is not None:
+        reasons = {each.id: each.reason for each in evaluation.skipped}
+        reasons |= {each.id: _not_said(recording, call, each.id) for each in evaluation.active if each.id in left}
+    elsewhere = placed_ids(recording, call) | _with_tools(recording, call)
     return tuple(
-        DroppedUnit(id=piece["id"], reason=skipped.get(piece["id"], "trigger-false"))
-        for piece in agent["context"]
-        if piece["id"] not in sent
+        DroppedUnit(id=piece, reason=reasons.get(piece, "trigger-false")) for piece in left if piece not in elsewhere
     )
+
+
+def _not_said(recording: Recording, call: ModelCall, piece: str) -> str | None:
+    """Why a piece that was in is in no message of a call: it had to wait, or the window has lost it."""
+    record = as_object(recording.value_at("messagesDelivery", call.position)) or {}
+    for row in as_list(record.get("deferred")) or ():
+        waiting = as_object(row) or {}
+        if waiting.get("injectionId") == piece:
+            return str(waiting.get("reason"))
+    ledger = as_list(recording.value_at("deliveredMessageKeys", call.position)) or ()
+    return "window" if any(str(key).rpartition(":")[0] == piece for key in ledger) else None
+
+
+def _with_tools(recording: Recording, call: ModelCall) -> frozenset[str]:
+    """The pieces that stand in the tools slot of a call."""
+    rows = [as_object(row) or {} for row in as_list(recording.value_at("toolsInjections", call.position)) or ()]
+    return frozenset(str(row.get("sourceId")) for row in rows if row.get("source") != "registry")

@@ -242,8 +242,6 @@ def _read_args(given: object) -> tuple[FrozenDict, ArgsError | None]:
             return freeze(cast("JsonObject", given)), None
         except ValueRefusedError as refused:
             return _NO_ARGS, ArgsError(_refusal(refused), 0)
-        except RecursionError:
-            return _NO_ARGS, ArgsError("they are nested too deeply", 0)
     if isinstance(given, str):
         return _NO_ARGS, ArgsError("they are a text and no object", len(given)) if given.strip() else None
     return _NO_ARGS, ArgsError(f"they are {_KINDS.get(type(given), 'something else')} and no object", 0)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agentfootprint.recording.derived import MessageRows as MessageRows
     from agentfootprint.recording.derived import carried_over as carried_over
     from agentfootprint.recording.derived import fresh_rows as fresh_rows
+    from agentfootprint.recording.derived import source_of_message as source_of_message
     from agentfootprint.recording.envelope import FULL_PRIVACY_POLICY_ID as FULL_PRIVACY_POLICY_ID
     from agentfootprint.recording.envelope import RunFacts as RunFacts
     from agentfootprint.recording.envelope import StatedFacts as StatedFacts
@@ -45,7 +46,7 @@ else:
         {name: f"agentfootprint.recording.{module}" for module, names in {
             "questions.calls": ("ModelCall", "PromptPiece", "SentMessages"),
             "cursor": ("EventCursor",),
-            "derived": ("SOURCE_BY_ROLE", "MessageRows", "carried_over", "fresh_rows"),
+            "derived": ("SOURCE_BY_ROLE", "MessageRows", "carried_over", "fresh_rows", "source_of_message"),
             "envelope": ("FULL_PRIVACY_POLICY_ID", "RunFacts", "StatedFacts", "build_recording_envelope"),
             "errors": (
                 "FileProblemError", "IndeterminateRunFactError", "NotARecordingError", "RecordingTooLargeError",

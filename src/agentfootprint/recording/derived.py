@@ -29,6 +29,7 @@ __all__ = [
     "fresh_rows",
     "message_row",
     "remembering_rows",
+    "source_of_message",
 ]
 
 _SUMMARY_LENGTH: Final = 80
@@ -99,6 +100,17 @@ def message_row(messages: FrozenList, index: int) -> ContextInjected:
     if known is None:
         known = memory[key] = message, _message_row(message, index, is_last=is_last)
     return known[1]
+
+
+def source_of_message(message: Any) -> str:  # noqa: ANN401  a record or an object
+    """What kind of thing put a message into the window: a piece's flavor, else what its role stands for (SLOT-3)."""
+    injected = field_of(message, "injected_by", "injectedBy")
+    if injected is not None:
+        flavor = field_of(injected, "flavor", "flavor")
+        if isinstance(flavor, str):
+            return flavor
+    role, _ = _said_by(message)
+    return SOURCE_BY_ROLE.get(role, role)
 
 
 def _said_by(message: Any) -> tuple[str, str]:  # noqa: ANN401  a record or an object
@@ -208,8 +220,8 @@ class Totals:
         if not window.starts_with(self._window):
             self._window, self._used, self._sources = FrozenList([], 0), 0, {}
         for message in window.tail(len(self._window)):
-            role, content = _said_by(message)
-            self._used += _count(self._sources, SOURCE_BY_ROLE.get(role, role), content)
+            _, content = _said_by(message)
+            self._used += _count(self._sources, source_of_message(message), content)
         self._window = window
         return self._used, _breakdown(self._sources)
 

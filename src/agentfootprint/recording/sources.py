@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from agentfootprint.events import ErrorFatal, Event, RunConfigured, RunFacts, TurnEnd, event_to_wire
+from agentfootprint.events import (
+    ErrorFatal,
+    Event,
+    IntegrityDisposition,
+    PauseRequest,
+    RunConfigured,
+    RunFacts,
+    TurnEnd,
+    event_to_wire,
+)
 from agentfootprint.recording.damage import guarded
 from agentfootprint.recording.deep import decode_deep, encode_deep
 from agentfootprint.recording.derived import MessageRows, field_of, remembering_rows
@@ -39,6 +48,7 @@ from agentfootprint.trace import (
 __all__ = ["JournalSource", "NativeSource", "RowSource", "Source", "WireSource"]
 
 
+_ENDS: Final = (TurnEnd.type, IntegrityDisposition.type)
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _BYTES_A_PASS: Final = 20_000
 _BYTES_A_MESSAGE: Final = 1_930
@@ -305,7 +315,8 @@ class WireSource(Source):
 
     def _ended(self) -> str | None:
         kinds = {event.get("type") for event in self._stored.raw}
-        return "failed" if ErrorFatal.type in kinds else "done" if TurnEnd.type in kinds else None
+        ends = {ErrorFatal.type: "failed", PauseRequest.type: "paused"} | dict.fromkeys(_ENDS, "done")
+        return next((how for kind, how in ends.items() if kind in kinds), None)
 
 
 def wire_size(journal: Journal) -> int:

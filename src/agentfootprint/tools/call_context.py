@@ -11,17 +11,19 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
 from agentfootprint.tools.errors import TeardownScopeError
 from agentfootprint.tools.idempotency import DispatchedCalls, idempotency_key
-from agentfootprint.tools.teardown import Cleanup, Teardown, TeardownScope
+from agentfootprint.tools.teardown import Cleanup, SessionHook, Teardown, TeardownScope
 from agentfootprint.trace import FrozenDict, JsonObject, Value, ValueRefusedError, freeze
 
 if TYPE_CHECKING:
+    from agentfootprint.events import Payload
     from agentfootprint.identity import Identity
+    from agentfootprint.tools.sessions import ToolSessions
 
 __all__ = ["CallContext", "EmitHook", "ProgressHook", "ToolContext", "ToolRun"]
 
@@ -48,11 +50,12 @@ class ToolRun:
         deadline: When the run must be over, in seconds on `time.monotonic()`.
         teardown: Cleanups at the run's end; the loop closes it. `None`: there is no run end here.
         calls: What was dispatched in this turn before, from a checkpoint.
+        sessions: Gives what the agent's tools keep open beyond a run; `None`: there is no agent here.
     """
 
     __slots__ = (
-        "calls", "cancelled", "deadline", "deps", "identity", "on_emit", "on_progress", "origin_run_id", "run_id",
-        "scopes", "session_id", "teardown", "warned",
+        "calls", "cancelled", "deadline", "deps", "identity", "on_emit", "on_late", "on_progress", "on_session",
+        "origin_run_id", "run_id", "scopes", "session_id", "sessions", "teardown", "warned",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +69,7 @@ class ToolRun:
         deadline: float | None = None,
         teardown: Teardown | None = None,
         calls: DispatchedCalls | None = None,
+        sessions: Callable[[], ToolSessions] | None = None,
     ) -> None:
         self.deps = deps
         self.run_id = run_id
@@ -80,7 +84,13 @@ class ToolRun:
         self.on_progress: ProgressHook | None = None
         """Set by the loop, and called on its thread only; `None`: progress goes nowhere."""
         self.on_emit: EmitHook | None = None
-        self.scopes: tuple[TeardownScope, ...] = ("call",) if teardown is None else ("call", "run")
+        self.on_session: SessionHook | None = None
+        """Files what happens to what a tool keeps open, while the run goes on."""
+        self.on_late: SessionHook | None = None
+        """The same, also when it is over."""
+        self.sessions = sessions
+        scopes: tuple[TeardownScope, ...] = ("call",) if teardown is None else ("call", "run")
+        self.scopes = scopes if sessions is None else (*scopes, "session", "shutdown")
         self.warned: set[str] = set()
         """Tools whose progress could not be filed; each is told once a run."""
 
@@ -195,14 +205,26 @@ class ToolContext(Generic[Deps]):
             hook = run.on_emit
             self._on_the_loop(lambda: None if self._over else hook(name, frozen))
 
-    def on_teardown(self, cleanup: Cleanup, *, scope: TeardownScope = "run", key: str | None = None) -> None:
+    def on_teardown(
+        self,
+        cleanup: Cleanup,
+        *,
+        scope: TeardownScope = "run",
+        key: str | None = None,
+        runner_id: str | None = None,
+        label: str | None = None,
+    ) -> None:
         """Have something cleaned up later, also when the call fails or the run is stopped (CTX-4).
 
         Args:
             cleanup: A function without parameters, plain or async.
-            scope: `"call"`: when this call is over (not when it pauses). `"run"`: when the run is.
+            scope: `"call"`: when this call is over (not when it pauses). `"run"`: when the run is. `"session"`: when
+                `agent.close_tool_sessions` is called for the session. `"shutdown"`: when the agent is closed. What
+                of the last two was not used for 15 minutes, or is more than 64 things, is cleaned up before.
             key: What is cleaned up. A tool that registers under a key again keeps the first cleanup; without one
-                there is one key for each tool and scope.
+                there is one key for each tool and scope. It never leaves the process.
+            runner_id: The id of the code runner that it is, for the events.
+            label: Your own words for it, for the events.
 
         Raises:
             TeardownScopeError: The scope does not exist here, or is over already.
@@ -210,12 +232,49 @@ class ToolContext(Generic[Deps]):
         run = self._run
         if run is None or scope not in run.scopes:
             raise TeardownScopeError(scope, self.teardown_scopes)
+        key = f"{scope}:{self._tool_name}" if key is None else key
+        if scope in ("session", "shutdown"):
+            self._on_the_loop(lambda: self._keep(run, cleanup, scope, key, runner_id, label))
+            return
         if scope == "call" and self._teardown is None and not self._over:
-            self._teardown = Teardown() if run.teardown is None else Teardown(run.teardown.timeout)
+            timeout = () if run.teardown is None else (run.teardown.timeout,)
+            self._teardown = Teardown(*timeout, scope="call", tell=run.on_session)
         teardown = self._teardown if scope == "call" else run.teardown
         if teardown is None or teardown.closed:
             raise TeardownScopeError(scope, ())
-        teardown.register(self._tool_name, f"{scope}:{self._tool_name}" if key is None else key, cleanup)
+        payload = teardown.register(self._tool_name, key, cleanup, runner_id=runner_id, label=label)
+        if run.on_session is not None:
+            tell = run.on_session
+            self._on_the_loop(lambda: tell(payload))
+
+    def _keep(
+        self,
+        run: ToolRun,
+        cleanup: Cleanup,
+        scope: Literal["session", "shutdown"],
+        key: str,
+        runner_id: str | None,
+        label: str | None,
+    ) -> None:
+        """Have the agent keep it, for the session of this run, or for all runs."""
+        if run.sessions is None:
+            return
+        from agentfootprint.tools.sessions import tool_session_key  # for tools that keep something
+
+        owner = tool_session_key(self, scope) or (tool_session_key(self, "run") if scope == "session" else None)
+        payload = run.sessions().keep(
+            self._tool_name,
+            key,
+            cleanup,
+            scope=scope,
+            owner=owner or "",
+            session_id=run.session_id,
+            tell=run.on_late or _unheard,
+            runner_id=runner_id,
+            label=label,
+        )
+        if run.on_session is not None:
+            run.on_session(payload)
 
     def _on_the_loop(self, act: Callable[[], None]) -> None:
         """Do it now on the loop's own thread, else hand it over, in order and before the call's end is seen."""
@@ -240,6 +299,10 @@ class ToolContext(Generic[Deps]):
             run.warned.add(self._tool_name)
             what = failure.problem if isinstance(failure, ValueRefusedError) else type(failure).__name__
             _log.warning("Progress of the tool %r was dropped: %s", self._tool_name, what)
+
+
+def _unheard(_payload: Payload) -> None:
+    return None
 
 
 def _frozen_object(payload: JsonObject) -> FrozenDict:

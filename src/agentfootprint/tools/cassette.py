@@ -9,11 +9,15 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from agentfootprint.trace import JsonObject, Value, compact_json, freeze
 
-__all__ = ["Cassette", "Replayed", "UnrecordedToolCall", "current_cassette", "replaying"]
+if TYPE_CHECKING:
+    from agentfootprint.tools.boundaries import CoverageReading
+    from agentfootprint.tools.results import Executed, ToolStatus
+
+__all__ = ["Cassette", "Replayed", "UnrecordedToolCall", "current_cassette", "questions_are_answered", "replaying"]
 
 _STUB: Final = "(no result: tools are stubbed in this re-run)"
 
@@ -30,14 +34,36 @@ class UnrecordedToolCall(BaseException):
 
 
 class Replayed:
-    """A result from a cassette."""
+    """A result from a cassette.
 
-    __slots__ = ("is_error", "text", "value")
+    Args:
+        text: What the model reads.
+        value: The result itself.
+        is_error: Whether it is a failure.
+        is_raw: Whether it is as the tool gave it, so that the rules about results have yet to see it.
+        read: What else the tool's result says.
+        began: Whether the call began at all; one beside a question may not have.
+    """
 
-    def __init__(self, text: str, value: Value, *, is_error: bool) -> None:
+    __slots__ = ("began", "coverage", "is_error", "is_raw", "status", "text", "value")
+
+    def __init__(
+        self,
+        text: str,
+        value: Value,
+        *,
+        is_error: bool,
+        is_raw: bool = False,
+        read: Executed | None = None,
+        began: bool = True,
+    ) -> None:
+        self.began = began
         self.text = text
         self.value = value
         self.is_error = is_error
+        self.is_raw = is_raw
+        self.status: ToolStatus | None = None if read is None else read.status
+        self.coverage: CoverageReading | None = None if read is None else read.coverage
 
 
 class Cassette:
@@ -48,6 +74,9 @@ class Cassette:
         policy: What answers a call: the record, a stub, or the tool.
         live: Tools that may really run when the record has no result.
     """
+
+    answers_questions: ClassVar[bool] = True
+    """Whether the answers that people gave stand in its results, so that nobody is asked again."""
 
     def __init__(
         self,
@@ -68,6 +97,9 @@ class Cassette:
         fresh = Cassette((), policy=self.policy, live=self.live)
         fresh._results = self._results
         return fresh
+
+    async def turn(self) -> None:
+        """Wait until the call that runs now may be answered; here it may be at once."""
 
     def answer(self, name: str, args: JsonObject) -> Replayed | None:
         """The result of a call, or `None` when the tool itself is to be called.
@@ -102,6 +134,12 @@ _current: contextvars.ContextVar[Cassette | None] = contextvars.ContextVar("agen
 def current_cassette() -> Cassette | None:
     """The cassette in force here, if any."""
     return _current.get()
+
+
+def questions_are_answered() -> bool:
+    """Whether a cassette in force here holds what people answered already."""
+    cassette = _current.get()
+    return cassette is not None and cassette.answers_questions
 
 
 @contextmanager

@@ -9,9 +9,21 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    overload,
+)
 
 from agentfootprint.tools.docs import describe
 from agentfootprint.tools.errors import ToolDefinitionError
@@ -24,10 +36,19 @@ from agentfootprint.tools.signature import (
 )
 from agentfootprint.trace import FrozenDict, JsonObject, ValueRefusedError, freeze
 
-__all__ = ["Binding", "Tool", "ToolRules", "tool", "tool_from_function"]
+if TYPE_CHECKING:
+    from agentfootprint.tools.components import AskComponent
+    from agentfootprint.tools.consent import CheckInPredicate
+
+__all__ = ["Binding", "Capability", "Tool", "ToolRules", "tool", "tool_from_function"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+Capability: TypeAlias = Literal["memory_read", "memory_write", "external_net", "user_data"]
+"""What a tool may touch beside its arguments."""
+
+_CAPABILITIES: Final = get_args(Capability)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +58,14 @@ class ToolRules:
     Args:
         repeated_when: When a call counts as a repeat of an earlier one: with the same arguments and the same
             `"result"`, or with the same `"arguments"` whatever came back (03:SIZ-7).
+        component: What a person approves a call on, for a tool with `check_in`.
+        sequential: Whether a call runs alone where the calls of one reply run side by side: those before it are over,
+            those behind it have not begun (AGT-60).
     """
 
     repeated_when: Literal["result", "arguments"] = "result"
+    component: AskComponent | None = None
+    sequential: bool = False
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
@@ -47,6 +73,12 @@ class ToolRules:
             raise ToolDefinitionError(
                 "rules", f"repeated_when is {self.repeated_when!r}.", fix='Use "result" or "arguments".'
             )
+        if not isinstance(self.sequential, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            raise ToolDefinitionError("rules", f"sequential is {self.sequential!r}.", fix="Use True or False.")
+        if self.component is not None:
+            from agentfootprint.tools.components import check_component  # few tools have one
+
+            object.__setattr__(self, "component", check_component(self.component, "check_in"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +107,10 @@ class Tool(Generic[P, R]):
         name: What the model calls it; unique among an agent's tools.
         description: What it does and when to use it, for the model.
         input_schema: JSON Schema of the arguments, an object.
+        capabilities: What a call may touch beside its arguments: a permission checker that governs one of these is
+            asked about it too, in this order (PRM-2).
+        check_in: Whether a person must approve a call before it runs: `"always"`, or a predicate of its arguments and
+            a `CheckInContext`, which trips by giving exactly `True`, or by raising (AGT-84).
         timeout: Seconds a call may take; `None`: as long as the run.
         rules: What the author knows about its calls.
 
@@ -87,6 +123,8 @@ class Tool(Generic[P, R]):
     name: str
     description: str
     input_schema: JsonObject
+    capabilities: Sequence[Capability] | None = None
+    check_in: Literal["always"] | CheckInPredicate | None = None
     timeout: float | None = None
     rules: ToolRules | None = None
     binding: Binding = field(init=False, repr=False)
@@ -109,6 +147,9 @@ class Tool(Generic[P, R]):
                 fix="Return a list of what it yields.",
             )
         _check_timeout(self.name, self.timeout)
+        if self.capabilities is not None:
+            self._set("capabilities", _checked_capabilities(self.name, self.capabilities))
+        _check_consent(self.name, self.check_in, self.rules)
         self._set("input_schema", _checked_schema(self.name, self.input_schema))
         self._set(
             "binding", Binding(_is_async(self.execute), injected_parameter(self.execute), None, only_scalars=False)
@@ -130,6 +171,8 @@ def tool_from_function(
     names: Mapping[str, object],
     name: str | None = None,
     description: str | None = None,
+    capabilities: Sequence[Capability] | None = None,
+    check_in: Literal["always"] | CheckInPredicate | None = None,
     timeout: float | None = None,
     rules: ToolRules | None = None,
 ) -> Tool[P, R]:
@@ -140,6 +183,8 @@ def tool_from_function(
         names: Where hints in quotes are looked up beside the function's module.
         name: Else the function's own, of an object with `__call__` that of its class.
         description: Else the first paragraph of the docstring.
+        capabilities: As for `Tool`.
+        check_in: As for `Tool`.
         timeout: As for `Tool`.
         rules: As for `Tool`.
 
@@ -158,6 +203,8 @@ def tool_from_function(
         name=known_as,
         description=text,
         input_schema=cast("JsonObject", parameters.schema),
+        capabilities=capabilities,
+        check_in=check_in,
         timeout=timeout,
         rules=rules,
     )
@@ -189,6 +236,8 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    capabilities: Sequence[Capability] | None = None,
+    check_in: Literal["always"] | CheckInPredicate | None = None,
     timeout: float | None = None,
     rules: ToolRules | None = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
@@ -198,6 +247,8 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    capabilities: Sequence[Capability] | None = None,
+    check_in: Literal["always"] | CheckInPredicate | None = None,
     timeout: float | None = None,
     rules: ToolRules | None = None,
 ) -> Tool[..., Any] | Callable[[Callable[..., Any]], Tool[..., Any]]:
@@ -210,6 +261,9 @@ def tool(
             `Annotated[..., Field(description=...)]` or by an `Args:` section of the docstring.
         name: Else the function's name.
         description: Else the first paragraph of the docstring.
+        capabilities: What a call may touch beside its arguments, for the agent's permission checker (PRM-2).
+        check_in: Whether a person must approve a call before it runs: `"always"`, or a predicate of its arguments and
+            a `CheckInContext`; the run pauses for it (02 s.13).
         timeout: Seconds a call may take; past them the model reads that it took too long (AGT-116).
         rules: What you know about its calls.
 
@@ -233,7 +287,14 @@ def tool(
                 fix="Put it over a function: @tool, or @tool(name=...).",
             )
         return tool_from_function(
-            function, names=names, name=name, description=description, timeout=timeout, rules=rules
+            function,
+            names=names,
+            name=name,
+            description=description,
+            capabilities=capabilities,
+            check_in=check_in,
+            timeout=timeout,
+            rules=rules,
         )
 
     def decorate(function: Callable[..., Any]) -> Tool[..., Any]:
@@ -264,6 +325,34 @@ def _check_timeout(tool_name: str, timeout: float | None) -> None:
             tool_name,
             f"The tool {tool_name!r} has a timeout of {timeout!r}.",
             fix="Give seconds, more than 0, or leave it out.",
+        )
+
+
+def _checked_capabilities(tool_name: str, given: object) -> tuple[Capability, ...]:
+    fix = f"Give a list of some of: {', '.join(_CAPABILITIES)}."
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise ToolDefinitionError(
+            tool_name, f"The capabilities of the tool {tool_name!r} are a {type(given).__name__}.", fix=fix
+        )
+    found = tuple(cast("Iterable[Capability]", given))
+    unknown = next((each for each in found if each not in _CAPABILITIES), None)
+    if unknown is not None:
+        raise ToolDefinitionError(tool_name, f"The tool {tool_name!r} has the capability {unknown!r}.", fix=fix)
+    return tuple(dict.fromkeys(found))
+
+
+def _check_consent(tool_name: str, check_in: object, rules: ToolRules | None) -> None:
+    if check_in is not None and check_in != "always" and not callable(check_in):
+        raise ToolDefinitionError(
+            tool_name,
+            f"The tool {tool_name!r} has the check_in {check_in!r}.",
+            fix='Use "always", or a function of its arguments and a CheckInContext.',
+        )
+    if check_in is None and rules is not None and rules.component is not None:
+        raise ToolDefinitionError(
+            tool_name,
+            f"The tool {tool_name!r} nominates a component for an approval that it never asks for.",
+            fix='Add check_in="always" or a predicate, or leave ToolRules(component=) out.',
         )
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from agentfootprint.events import ArgIssue
 from agentfootprint.tools.arguments import refused_args_text, validate_args
+from agentfootprint.tools.asking import asked_in
 from agentfootprint.tools.call_context import CallContext
 from agentfootprint.tools.convert import bind, bind_scalars
 from agentfootprint.tools.declare import Tool
@@ -95,8 +96,10 @@ async def execute_tool(
             await _clean_up(ctx)
             raise
         outcome = read_failure(stopped)
-    except BaseException:  # a pause: what it opened stays open for the answer
-        ctx.leave()
+    except BaseException as left:  # a pause: what it opened stays open for the answer
+        opened, asked = ctx.leave(), asked_in(left)
+        if asked is not None:
+            asked.teardown = opened
         raise
     await _clean_up(ctx)
     return outcome

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from agentfootprint.errors import AgentFootprintError, ConfigError
 
 __all__ = [
     "CoverageRefusedError",
+    "InputRequestError",
+    "InvalidAskComponentError",
     "TeardownScopeError",
     "ToolDefinitionError",
     "ToolTeardownTimeoutError",
@@ -24,6 +27,35 @@ class ToolDefinitionError(ConfigError):
         super().__init__(f"tools.{tool}" if parameter is None else f"tools.{tool}.{parameter}", problem, fix=fix)
         self.tool = tool
         self.parameter = parameter
+
+
+class InputRequestError(AgentFootprintError, ValueError):
+    """A request for input, or a reply to one, can't be used (NEW-3, NEW-5); never names a value."""
+
+    code = "ERR_INPUT_REQUEST_INVALID"
+
+
+class InvalidAskComponentError(AgentFootprintError, ValueError):
+    """A question nominates a component that can't be shown (AGT-87), and the run fails rather than ask less.
+
+    `reason` is `shape`, `no-store` or `unresolved-ref`; `door` what asked; `ref` what could not be found.
+    """
+
+    code = "ERR_INVALID_ASK_COMPONENT"
+
+    def __init__(
+        self,
+        reason: Literal["shape", "no-store", "unresolved-ref"],
+        door: str,
+        problem: str,
+        *,
+        fix: str,
+        ref: str | None = None,
+    ) -> None:
+        super().__init__(problem, fix=fix)
+        self.reason: Literal["shape", "no-store", "unresolved-ref"] = reason
+        self.door = door
+        self.ref = ref
 
 
 class ToolTimeoutError(AgentFootprintError, TimeoutError):

@@ -40,15 +40,15 @@ class DispatchedCalls:
 
     def __init__(self, counts: Mapping[str, int] | None = None) -> None:
         self._counts: dict[str, int] = dict(counts or {})
-        self._waiting: list[tuple[str, FrozenDict] | None] = []
+        self._noted: list[tuple[str, FrozenDict] | str] = []  # a call, and its digest once it is counted
         self._occurrences: list[int] = []
         self._lock = threading.Lock()
 
     def add(self, tool: str, args: FrozenDict) -> int:
         """Take note of a dispatch; returns its place, for `occurrence`."""
         with self._lock:
-            self._waiting.append((tool, args))
-            return len(self._waiting) - 1
+            self._noted.append((tool, args))
+            return len(self._noted) - 1
 
     def occurrence(self, place: int) -> int:
         """The how-manieth call with this tool and these arguments that dispatch was, from 1."""
@@ -56,18 +56,29 @@ class DispatchedCalls:
             self._count_up_to(place)
             return self._occurrences[place]
 
-    def counts(self) -> dict[str, int]:
-        """All counts so far, as a checkpoint keeps them; the keys are digests and hold no arguments."""
+    def counts(self, before: int | None = None) -> dict[str, int]:
+        """All counts so far, as a checkpoint keeps them; the keys are digests and hold no arguments.
+
+        Args:
+            before: Only of the first so many dispatches, and of what was given at the beginning.
+        """
         with self._lock:
-            self._count_up_to(len(self._waiting) - 1)
-            return dict(self._counts)
+            self._count_up_to(len(self._noted) - 1)
+            counts = dict(self._counts)
+            for counted in self._noted[len(self._noted) if before is None else before :]:
+                counts[str(counted)] -= 1
+            return {key: count for key, count in counts.items() if count}
+
+    def __len__(self) -> int:
+        """How many dispatches were noted."""
+        return len(self._noted)
 
     def _count_up_to(self, place: int) -> None:
         for i in range(len(self._occurrences), place + 1):
-            call = self._waiting[i]
-            if call is None:  # counted already
+            call = self._noted[i]
+            if isinstance(call, str):  # counted already
                 continue
             key = _digest(*call)
             self._counts[key] = count = self._counts.get(key, 0) + 1
             self._occurrences.append(count)
-            self._waiting[i] = None
+            self._noted[i] = key

@@ -131,6 +131,8 @@ def _unrecordable(tool: str, returned: object, refused: ValueRefusedError) -> Ex
     _log.warning("The result of the tool %r can't be recorded: %s", tool, refused.problem)
     if refused.found.endswith("contains itself"):
         text = "[unstringifiable: it contains itself]"
+    elif refused.found.endswith("nested too deeply"):
+        text = "[unstringifiable: it is nested too deeply]"
     else:
         culprit = _at(returned, refused.path)
         if inspect.iscoroutine(culprit):

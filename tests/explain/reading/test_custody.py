@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfootprint import Fact, Recording
+from agentfootprint import Act, Agent, Fact, Gates, Mock, Recording, allow, before_tool, tool
+from agentfootprint.agent import RuleOutcome, ToolCallView
 from agentfootprint.explain import CustodyHop, why
+from agentfootprint.security import PermissionPolicy
 from tests.explain.desks import APPROVED, STYLE, VIP, desk, failed_recording, in_every_form, long_desk
 
 LINKS = ["answer", "read", "landed", "allowed", "born"]
@@ -181,3 +183,30 @@ def test_a_piece_whose_words_are_not_in_the_prompt_is_not_marked() -> None:
 
     assert (read.content, read.highlight) == ("Something else.", None)
     assert read.detail == "systemPromptInjections; its text is not in the prompt as recorded"
+
+
+def test_allowed_names_the_gates_that_decided() -> None:
+    @tool
+    def look_up(order: str) -> str:
+        """Look an order up."""
+        return f"{order}: shipped"
+
+    @before_tool(name="mask")
+    def mask(_: ToolCallView) -> RuleOutcome:
+        return allow({"order": "masked"}, "a number")
+
+    policy = PermissionPolicy.from_roles({"clerk": ["look_up"]}, "clerk")
+    script = [Mock.call("look_up", order="A"), "It is shipped."]
+
+    def allowed(role: PermissionPolicy) -> str:
+        gates = Gates(permission=role, act=Act(before_tool=[mask]))
+        run = Agent(Mock(list(script)), tools=[look_up], gates=gates).run_sync("Where is A?")
+        return links(run.recording, "look_up")["allowed"].detail
+
+    assert allowed(policy) == (
+        "the model asked for the call; the permission check allowed it by clerk.allowlist, "
+        "the rule 'mask' changed its arguments"
+    )
+    assert allowed(PermissionPolicy.from_roles({"none": []}, "none")) == (
+        "the model asked for the call; the permission check denied it by none.allowlist.miss"
+    )

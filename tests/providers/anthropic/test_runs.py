@@ -7,7 +7,7 @@ from typing import Any
 import pydantic
 import pytest
 
-from agentfootprint import Agent, Fact, Limits, Mock, ModelSettings, Output, RunResult, tool
+from agentfootprint import Agent, Fact, Limits, Mock, ModelSettings, Output, RunCheckpointError, RunResult, tool
 from agentfootprint.llm import (
     ProviderAuthError,
 )
@@ -22,8 +22,9 @@ async def test_the_key_is_neither_in_the_recording_nor_in_an_event_of_a_run_that
     async with FakeVendor(WIRE, [Failure(401, message=f"bad key {KEY}")]) as vendor, model_at(vendor) as model:
         agent = Agent(model)
         agent.on("*", lambda event: heard.append(repr(event)))
-        with pytest.raises(ProviderAuthError) as caught:
+        with pytest.raises(RunCheckpointError) as caught:
             await agent.run("hi")
+    assert isinstance(caught.value.cause, ProviderAuthError)
     recorded = str(getattr(caught.value, "recording", "")) + str(vars(caught.value))
 
     assert heard

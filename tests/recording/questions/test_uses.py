@@ -7,9 +7,24 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Fact, Instruction, Mock, tool
+from agentfootprint import (
+    Act,
+    Agent,
+    Fact,
+    Gates,
+    Instruction,
+    Mock,
+    ToolCall,
+    after_tool,
+    allow,
+    approve,
+    ask_human,
+    tool,
+)
+from agentfootprint.agent import RuleOutcome, ToolResultView
 from agentfootprint.llm import LLMRequest, LLMResponse
 from agentfootprint.recording import Recording
+from agentfootprint.security import PermissionPolicy
 from agentfootprint.trace import ABSENT
 from tests.recording.runs import planted
 
@@ -31,6 +46,11 @@ def model(request: LLMRequest) -> str | LLMResponse:
         return "Done."
     calls = [Mock.call(name, n=n).tool_calls[0] for n, name in enumerate(("double", "fail", "nobody", "double"))]
     return LLMResponse(content="", tool_calls=tuple(calls))
+
+
+@after_tool(name="loud")
+def loud(_: ToolResultView) -> RuleOutcome:
+    return allow()
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +136,87 @@ def test_where_all_triggers_are_of_one_kind_each_piece_has_it() -> None:
         ("style-fact", "fact", "always"),
     ]
     assert (first.iteration, second.iteration) == (1, 2)
+
+
+def forms_of(recording: Recording, tmp_path: Path) -> dict[str, Recording]:
+    return {
+        "run": recording,
+        "native": Recording.load(recording.save(tmp_path / "native.json")),
+        "wire": Recording.load(recording.save(tmp_path / "wire.json", form="wire")),
+    }
+
+
+def test_a_call_that_waited_for_a_person_is_a_use_of_the_run_that_answered_it(tmp_path: Path) -> None:
+    @tool(check_in="always")
+    def close(user: str) -> str:
+        """Close an account. Use it when its owner asks."""
+        return f"{user} closed"
+
+    agent = Agent(Mock([Mock.call("close", user="u7"), "Closed."], cursor="history"), tools=[close])
+    paused = agent.run_sync("Close u7.").paused
+    assert paused is not None
+
+    recording = agent.resume_sync(paused, approve(by="dana")).recording
+
+    for form, each in forms_of(recording, tmp_path).items():
+        (use,) = each.tool_uses
+        assert (use.tool_name, use.result, use.ok) == ("close", "u7 closed", True), form
+        assert use.tool_call_id == "mock-call-1"
+        assert use.args == ({} if form == "wire" else {"user": "u7"}), (
+            "the wire form does not say what a run began with"
+        )
+
+
+def test_a_call_that_waits_for_a_person_has_not_finished() -> None:
+    @tool(check_in="always")
+    def close(user: str) -> str:
+        """Close an account. Use it when its owner asks."""
+        return f"{user} closed"
+
+    result = Agent(Mock([Mock.call("close", user="u7")]), tools=[close]).run_sync("Close u7.")
+
+    (use,) = result.recording.tool_uses
+    assert (use.finished, use.ok, use.result) == (False, False, None)
+
+
+def test_a_call_that_was_settled_without_being_run_says_so_and_is_no_source_of_an_answer() -> None:
+    @tool
+    def asks() -> str:
+        """Ask. Use it always."""
+        ask_human("Really?")
+
+    calls = (ToolCall("c1", "asks", {}), ToolCall("c2", "double", {"n": 2}))
+    script = [LLMResponse(tool_calls=calls, stop_reason="tool_use"), "Done."]
+    agent = Agent(Mock(script, cursor="history"), tools=[asks, double])
+    paused = agent.run_sync("Go.").paused
+    assert paused is not None
+
+    result = agent.resume_sync(paused, "yes")
+
+    assert [(use.tool_name, use.dispatched, use.ok) for use in result.recording.tool_uses] == [
+        ("asks", True, True),
+        ("double", False, False),
+    ]
+    assert [source.id for source in result.why().suspects if source.kind == "tool"] == ["asks"]
+
+
+def test_a_call_says_what_the_gates_did_with_it() -> None:
+    policy = PermissionPolicy.from_roles({"clerk": ["double"]}, "clerk")
+    agent = Agent(Mock(model), tools=[double, fail], gates=Gates(permission=policy, act=Act(after_tool=[loud])))
+
+    uses = agent.run_sync("Double them.").recording.tool_uses
+
+    assert [use.denied for use in uses] == [False, True, True, False]
+    assert [[gate.type.rpartition(".")[2] for gate in use.gates] for use in uses] == [
+        ["check", "decision"], ["check"], ["check"], ["check", "decision"],
+    ]  # fmt: skip
+
+
+def test_what_the_gates_did_is_read_from_every_form(tmp_path: Path) -> None:
+    agent = Agent(Mock(model), tools=[double], gates=Gates(permission=PermissionPolicy.from_roles({"x": []}, "x")))
+    recording = agent.run_sync("Double them.").recording
+
+    for form in ("native", "wire"):
+        again = Recording.load(recording.save(tmp_path / f"{form}.json", form=form))
+
+        assert [use.denied for use in again.tool_uses] == [True] * 4

@@ -82,6 +82,7 @@ def demo(
     open_page: Annotated[bool, typer.Option("--open")] = False,
 ) -> None:
     """See it work: a wrong answer traced and proven, offline."""
+    from agentfootprint.agent import RunCheckpointError
     from agentfootprint.cli.demo.desk import EXPECTED, QUESTION, decision_in, refunds_desk
     from agentfootprint.cli.demo.models import agreed, find_model
     from agentfootprint.cli.demo.orders import Orders
@@ -97,7 +98,10 @@ def demo(
     with writing(folder):
         agent = refunds_desk(Orders.build(files.database), model=asked.provider)
     with tell.step("run") as step:
-        result = agent.run_sync(QUESTION)
+        try:
+            result = agent.run_sync(QUESTION)
+        except RunCheckpointError as error:
+            raise error.cause from error.cause.__cause__  # nobody takes the demo's run up again
         step.did = _ran(result)
     with writing(folder):
         result.recording.save(files.recording)

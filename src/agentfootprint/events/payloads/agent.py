@@ -78,6 +78,8 @@ class TurnEnd(Payload, frozen=True, kw_only=True, gc=False):
     """Since the run began."""
     stopped_early: TurnStoppedEarly | None = None
     """Absent when the model finished by itself."""
+    denied: Literal[True] | None = None
+    """The answer was withheld by a rule, and is not here; absent otherwise (AGT-54)."""
     answer_coverage: Value = None
     """How far a typed answer reaches (NEW-45)."""
     answer_assessment: Value = None

@@ -46,6 +46,8 @@ DROP_REASONS: Final = {
     "gate-denied": "a gate refused it",
     "dedupe": "same as another one",
     "ceiling": "over the ceiling of a result",
+    "role-collision": "the conversation already ended on its role",
+    "unanswered-tool-call": "a tool call had no result yet",
 }
 BY_RULE: Final = frozenset({"trigger-false", "gate-denied"})
 

@@ -6,8 +6,10 @@ it stands in, or there is none (06:CUS-4).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
+from agentfootprint.events import MiddlewareDecision, PermissionCheck
 from agentfootprint.explain.model import CustodyHop
 from agentfootprint.explain.reading.evidence import evaluation_of, is_imported
 from agentfootprint.trace import compact_json
@@ -194,7 +196,24 @@ def _allowed_result(recording: Recording, use: ToolUse | None) -> CustodyHop:
     if not asking:
         why = "which model call asked for it was not recorded"
         return CustodyHop(step="allowed", detail=f"unknown: {why}", unknown=why)
-    return CustodyHop(step="allowed", at=asking[-1].step, detail="the model asked for the call; no gate decided")
+    said = "no gate decided" if use is None or not use.gates else ", ".join(map(_said, use.gates))
+    return CustodyHop(step="allowed", at=asking[-1].step, detail=f"the model asked for the call; {said}")
+
+
+def _said(gate: PermissionCheck | MiddlewareDecision) -> str:
+    """What a gate did to a call, in a few words."""
+    if isinstance(gate, PermissionCheck):
+        asked = "" if gate.capability == "tool_call" else f" of {gate.capability}"
+        by = "" if gate.policy_rule_id is None else f" by {gate.policy_rule_id}"
+        return f"the permission check{asked} {_RESULTS.get(gate.result, gate.result)} it{by}"
+    what = "its result" if gate.moment == "after-tool" else "it"
+    if gate.outcome == "allow" and gate.changed:
+        return f"the rule {gate.middleware!r} changed {what if gate.moment == 'after-tool' else 'its arguments'}"
+    return f"the rule {gate.middleware!r} {_OUTCOMES.get(gate.outcome, gate.outcome)} {what}"
+
+
+_RESULTS: Final[Mapping[str, str]] = {"allow": "allowed", "gate_open": "allowed", "deny": "denied", "halt": "halted on"}
+_OUTCOMES: Final[Mapping[str, str]] = {"allow": "passed", "deny": "denied", "ask": "asked a person about"}
 
 
 def _born_result(source: Source, use: ToolUse | None) -> CustodyHop:

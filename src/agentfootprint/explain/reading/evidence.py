@@ -38,6 +38,7 @@ __all__ = [
     "find_evidence",
     "is_imported",
     "output_text",
+    "placed_ids",
     "recorded_limits",
 ]
 
@@ -46,6 +47,7 @@ MAX_NODES: Final = 80
 _MAX_TEXT: Final = 2000
 _NOTES: Final = {
     "imported": "imported: reads are inferred from message text, not recorded",
+    "resumed": "the run went on after a pause; what ran before it is on record in the recording of the paused run",
     "torn-last-line": "the end of the recording was cut off; what was cut is not known",
 }
 """What the flags of a recording say in words."""
@@ -161,7 +163,7 @@ def find_evidence(recording: Recording, call: ModelCall) -> Evidence:
     on_the_way = [call, *(by_step[n.runtime_stage_id] for n in nodes[1:] if n.runtime_stage_id in by_step)]
     said = {each.step: output_text(each) for each in on_the_way if each is not call}
     sources: dict[tuple[str, str, int | None], Source] = {}
-    results = [use for use in recording.tool_uses if use.message_index is not None]
+    results = [use for use in recording.tool_uses if use.message_index is not None and use.dispatched]
     for reader in on_the_way:
         way = paths.get(reader.step, ())
         ancestors = tuple(said[hop.to_step] for hop in reversed(way) if hop.to_step in said)
@@ -270,6 +272,12 @@ def _of_messages(
         )
 
 
+def placed_ids(recording: Recording, call: ModelCall) -> frozenset[str]:
+    """The pieces of context that stood in the window of a call as messages."""
+    history = as_list(recording.value_at("history", call.position)) or ()
+    return frozenset(str(injected.get("injectionId", "")) for _, _, injected in _placed(history))
+
+
 def _placed(history: Sequence[Any]) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     """Place, text and mark of each message that is there by a piece of context; a request does not show the mark."""
     for index, message in enumerate(history):
@@ -305,7 +313,7 @@ def _paths(root: CausalNode | None) -> dict[str, tuple[EdgeHop, ...]]:
                 from_name=node.stage_name,
                 to_step=parent.runtime_stage_id,
                 to_name=parent.stage_name,
-                kind=edge.kind,
+                kind="control" if edge.kind == "control" else "data",
                 key=edge.key,
                 weight=edge.weight,
             )

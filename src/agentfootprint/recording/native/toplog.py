@@ -23,6 +23,8 @@ MARKED: Final = frozenset(
         "agent.turn_start",
         "agent.turn_end",
         "context.evaluated",
+        "middleware.decision",
+        "permission.check",
         "stream.llm_start",
         "stream.llm_end",
         "stream.tool_start",

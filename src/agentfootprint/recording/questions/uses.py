@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
-from agentfootprint.events import ContextEvaluated, ToolEnd, ToolStart
+from agentfootprint.events import ContextEvaluated, MiddlewareDecision, PermissionCheck, ToolEnd, ToolStart
 from agentfootprint.recording.derived import field_of
 from agentfootprint.recording.native.toplog import Mark
 from agentfootprint.recording.questions.calls import ModelCall
@@ -17,6 +17,11 @@ from agentfootprint.recording.questions.trail import Trail
 from agentfootprint.trace import ABSENT, JsonObject, Value, as_list, as_object, compact_json
 
 __all__ = ["ActivePiece", "Evaluation", "Flavors", "SkippedPiece", "ToolUse", "tool_uses_of"]
+
+
+_GATES = (PermissionCheck.type, MiddlewareDecision.type)
+_NOTED_ARGS = ("pausedToolArgs", "pausedCheckInArgs", "pausedAskArgs", "pausedCredentialArgs")
+"""Where a pause notes what a call was to run with; one of them is there."""
 
 
 class ToolUse:
@@ -30,6 +35,8 @@ class ToolUse:
 
     @cached_property
     def _start(self) -> ToolStart | None:
+        if self._mark.type == ToolEnd.type:
+            return self._batch.taken_up(self._mark)
         return self._batch.trail.payload(self._mark)
 
     @cached_property
@@ -97,9 +104,29 @@ class ToolUse:
         return self._end is not None and self._end.error is True
 
     @property
+    def dispatched(self) -> bool:
+        """Whether it was looked at at all; a call that was settled because another one paused the run was not."""
+        return self._end is None or self._end.not_dispatched is None
+
+    @cached_property
+    def denied(self) -> bool:
+        """Whether the permission checker or a rule kept it from running."""
+        return any(
+            gate.result in ("deny", "halt")
+            if isinstance(gate, PermissionCheck)
+            else gate.outcome == "deny" and gate.moment == "before-tool"
+            for gate in self.gates
+        )
+
+    @property
     def ok(self) -> bool:
         """Whether it settled, was dispatched and did not fail."""
-        return self._end is not None and not self._end.error and self._end.not_dispatched is None
+        return self._end is not None and not self._end.error and self.dispatched
+
+    @cached_property
+    def gates(self) -> tuple[PermissionCheck | MiddlewareDecision, ...]:
+        """What the permission checker and the rules said about it, in order."""
+        return self._batch.gates_of(self.ordinal)
 
     @property
     def duration_ms(self) -> float | None:
@@ -117,6 +144,19 @@ class _Batch:
         self.trail = trail
         self.starts = starts
         self.ends = ends
+        self.gates: list[tuple[int, Mark]] = []
+        """What gates said, each with the place of the call that had started last."""
+
+    def gates_of(self, ordinal: int) -> tuple[PermissionCheck | MiddlewareDecision, ...]:
+        own = self.trail.ordinal(self.starts[ordinal])
+        found: list[PermissionCheck | MiddlewareDecision] = []
+        for place, mark in self.gates:
+            stated = self.trail.ordinal(mark)
+            payload: object = self.trail.payload(mark)
+            is_of_it = place == ordinal if stated is None or own is None else stated == own
+            if is_of_it and isinstance(payload, (PermissionCheck, MiddlewareDecision)):
+                found.append(payload)
+        return tuple(found)
 
     @cached_property
     def step(self) -> str:
@@ -146,6 +186,22 @@ class _Batch:
             if named:
                 found[named[0]] = payload
         return found
+
+    def taken_up(self, end: Mark) -> ToolStart | None:
+        """The start of a call that an earlier run made and this one answered, as the pause noted it."""
+        payload, trail = self.trail.payload(end), self.trail
+        if not isinstance(payload, ToolEnd):
+            return None
+        noted = {key: trail.value_at(key, end.position) for key in ("pausedToolName", *_NOTED_ARGS)}
+        name = noted.pop("pausedToolName")
+        if name is ABSENT:  # the wire form does not say what a run began with
+            name = field_of(self.message(0), "tool_name", "toolName")
+        args = next((value for value in noted.values() if value is not ABSENT), None)
+        return ToolStart(
+            tool_name=name if isinstance(name, str) else "",
+            tool_call_id=payload.tool_call_id,
+            args=as_object(args) or {},
+        )
 
     def end_of(self, ordinal: int) -> ToolEnd | None:
         return self._ends.get(ordinal)
@@ -196,8 +252,14 @@ def tool_uses_of(trail: Trail) -> list[ToolUse]:
                 batch = batches[mark.where] = _Batch(trail, [], [])
             found.append(ToolUse(batch, len(batch.starts), mark))
             batch.starts.append(mark)
-        elif mark.type == ToolEnd.type and mark.where in batches:
-            batches[mark.where].ends.append(mark)
+        elif mark.type == ToolEnd.type:
+            batch = batches.get(mark.where)
+            if batch is None:  # its start is in the record of the run that paused
+                batch = batches[mark.where] = _Batch(trail, [mark], [])
+                found.append(ToolUse(batch, 0, mark))
+            batch.ends.append(mark)
+        elif mark.type in _GATES and mark.where in batches:
+            batches[mark.where].gates.append((len(batches[mark.where].starts) - 1, mark))
     return found
 
 

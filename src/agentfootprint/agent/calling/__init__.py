@@ -1,0 +1,1 @@
+"""One model call without a loop: its chart and its stages."""

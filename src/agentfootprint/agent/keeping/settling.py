@@ -1,0 +1,72 @@
+"""Which calls of a conversation have no result, and what is said in their place?
+
+A vendor refuses a request in which a proposed call is unanswered. So a history that is taken up has each answered, in
+its place: behind the turn that proposed it (AGT-99). A call that may have acted is told so, and is not marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from agentfootprint.agent.pausing.settling import settled_message
+from agentfootprint.llm import CallPosition, LLMMessage, NotDispatched, ToolCall, verify_pairs
+from agentfootprint.trace import FrozenList
+
+__all__ = ["INTERRUPTED_TEXT", "all_answered", "interrupted_message", "with_answers"]
+
+INTERRUPTED_TEXT: Final = (
+    "This call of {tool} was interrupted: the run was stopped while it ran. Whether it took effect is not known."
+)
+_STOPPED: Final = NotDispatched(cause="stopped")
+
+
+def interrupted_message(call: ToolCall) -> LLMMessage:
+    """What answers a call that ran when the run was stopped."""
+    text = INTERRUPTED_TEXT.format(tool=call.name)
+    return LLMMessage("tool", text, tool_call_id=call.id, tool_name=call.name)
+
+
+def all_answered(history: FrozenList, begun: Collection[CallPosition]) -> FrozenList:
+    """The history of a run that was stopped, with an answer for every call.
+
+    Args:
+        history: The messages; the last batch may be open.
+        begun: The calls that were running.
+    """
+    report = verify_pairs(tuple(history), repair=True)
+    answers = {
+        place: interrupted_message(_call(history, place))
+        if place in begun
+        else settled_message(_call(history, place), _STOPPED)
+        for place in report.unanswered
+    }
+    return with_answers(history, answers)
+
+
+def with_answers(history: FrozenList, answers: dict[CallPosition, LLMMessage]) -> FrozenList:
+    """The history with answers for open calls, each behind the results that its turn has; the same when there are none.
+
+    Args:
+        history: The messages.
+        answers: What answers each open call.
+    """
+    if not answers:
+        return history
+    by_turn: dict[int, list[LLMMessage]] = {}
+    for place in sorted(answers):
+        by_turn.setdefault(place.message, []).append(answers[place])
+    messages: list[LLMMessage] = []
+    waiting: list[LLMMessage] = []
+    for index, message in enumerate(history):
+        if waiting and message.role != "tool":
+            messages += waiting
+            waiting = []
+        messages.append(message)
+        waiting = by_turn.get(index, waiting)
+    messages += waiting
+    return FrozenList(messages, len(messages))
+
+
+def _call(history: Sequence[LLMMessage] | FrozenList, place: CallPosition) -> ToolCall:
+    return history[place.message].tool_calls[place.call]
