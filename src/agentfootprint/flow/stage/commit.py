@@ -135,14 +135,18 @@ class TransactionBuffer:
     def _full(self, kept: set[Path]) -> list[Op]:
         overwrite: Value = _EMPTY
         updates: Value = _EMPTY
+        merged: set[Path] = set()
         for operation in self.staged:
             path = operation.path
             if operation.verb == "merge":
                 before = dig(updates, path)
-                merged = operation.value if before is ABSENT else deep_smart_merge(before, operation.value)
-                updates = with_value(updates, path, merged)
-            else:
-                overwrite = with_value(overwrite, path, operation.value)
+                delta = operation.value if before is ABSENT else deep_smart_merge(before, operation.value)
+                updates = with_value(updates, path, delta)
+                merged.add(path)
+                continue
+            overwrite = with_value(overwrite, path, operation.value)
+            if any(path[:length] in merged for length in range(1, len(path))):
+                updates = with_value(updates, path, ABSENT)  # else what it replaced is merged again (FLOW-MEM-24)
         ops: list[Op] = []
         for operation in self.staged:
             if operation.path in kept:
@@ -219,7 +223,12 @@ def same_value(before: Value, after: Value) -> bool:
     """Whether nothing changed (FLOW-MEM-2); absent is only like absent."""
     if before is after:
         return True
-    return before is not ABSENT and after is not ABSENT and deep_equal(before, after)
+    if before is ABSENT:
+        return False
+    kind: type[object] = type(after)  # pyright: ignore[reportUnknownVariableType]  a cast is a call
+    if (kind is str or kind is int) and kind is type(before):
+        return before == after
+    return after is not ABSENT and deep_equal(before, after)
 
 
 def bundle_of_ops(ops: Sequence[Op]) -> CommitBundle:

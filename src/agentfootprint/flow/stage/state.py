@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from agentfootprint.flow.errors import AbsentKeyError, ChartBuildError
 from agentfootprint.flow.stage.traced import TracedHandle
-from agentfootprint.flow.stage.views import DictView, ListView, unwrapped, wrapped
-from agentfootprint.trace import ABSENT, Value
+from agentfootprint.flow.stage.views import SCALARS, DictView, ListView, unwrapped, wrapped
+from agentfootprint.trace import ABSENT, FrozenDict, FrozenList, StageInfo, Value, ValueRefusedError, freeze
 
 __all__ = ["State", "handle_of"]
 
@@ -26,6 +26,7 @@ class State:
         >>> class Loan(State):
         ...     score: int
         ...     status: str = "new"      # what a read gives while nothing was written; the state does not hold it
+        ...     log: list[str] = []      # as above; a change of it is staged, and from then on the state holds it
     """
 
     __slots__ = ("__handle", "__views")
@@ -45,7 +46,7 @@ class State:
                     raise ChartBuildError(
                         f"The field {name!r} of {cls.__name__} is a method of it too.", fix="Rename one of them."
                     )
-                defaults[name] = own[name]
+                defaults[name] = _default(cls.__name__, name, own[name])
             setattr(cls, name, property(_reader(name)))
         cls.__defaults = defaults
         cls.__hidden = (cls.__hidden | own.keys()) - fields
@@ -57,10 +58,15 @@ class State:
     def __getitem__(self, key: str) -> Value:
         handle: TracedHandle = self.__handle
         value = handle.read(key)
+        if value.__class__ in SCALARS:
+            return value
         if value is ABSENT:
-            if key in self.__defaults:
-                return self.__defaults[key]
-            raise AbsentKeyError(key, handle.info.id)
+            if key not in self.__defaults:
+                raise AbsentKeyError(key, handle.info.id)
+            value = self.__defaults[key]
+            if not isinstance(value, (FrozenDict, FrozenList)):
+                return value
+            handle = cast("TracedHandle", _Defaulted(handle, key, value))
         views: dict[str, tuple[Value, Any]] = self.__views
         known = views.get(key)
         if known is not None and known[0] is value:
@@ -76,12 +82,14 @@ class State:
         return self[name]
 
     def __setitem__(self, key: str, value: Value) -> None:
-        self.__handle[key] = unwrapped(value)
+        known = self.__views.get(key)
+        if known is None or known[1] is not value:  # else `s.list += [...]`, which has changed what the view shows
+            self.__handle[key] = unwrapped(value)
 
     def __setattr__(self, name: str, value: Value) -> None:
         if name in self.__hidden or name[:1] == "_":
             raise _no_key(type(self).__name__, name)
-        self.__handle[name] = unwrapped(value)
+        self[name] = value
 
     def __delitem__(self, key: str) -> None:
         del self.__handle[key]
@@ -107,9 +115,57 @@ class State:
         raise TypeError("The state of a stage can't be pickled; take the values you need.")
 
 
+class _Defaulted:
+    """The handle behind a view of a field that nobody wrote: the first change of the view writes the default too."""
+
+    __slots__ = ("_default", "_handle", "_key")
+
+    def __init__(self, handle: TracedHandle, key: str, default: Value) -> None:
+        self._handle = handle
+        self._key = key
+        self._default = default
+
+    @property
+    def info(self) -> StageInfo:
+        return self._handle.info
+
+    def look(self, key: str) -> Value:
+        value = self._handle.look(key)
+        return self._default if value is ABSENT else value
+
+    def __setitem__(self, key: str, value: Value) -> None:
+        self._handle[key] = value
+
+    def update(self, key: str, value: Value) -> None:
+        self._settled().update(key, value)
+
+    def set_path(self, path: tuple[str, ...], value: Value) -> None:
+        self._settled().set_path(path, value)
+
+    def delete_path(self, path: tuple[str, ...]) -> None:
+        self._settled().delete_path(path)
+
+    def _settled(self) -> TracedHandle:
+        if self._default and self._handle.look(self._key) is ABSENT:
+            self._handle[self._key] = self._default
+        return self._handle
+
+
 def handle_of(state: State) -> TracedHandle:
     """The handle behind a stage's state."""
     return object.__getattribute__(state, "_State__handle")
+
+
+def _default(kind: str, name: str, value: Value) -> Value:
+    """The default of a field; an object or a list is made unchangeable, as all instances share it."""
+    if not isinstance(value, (dict, list)):
+        return value
+    try:
+        return freeze(value)
+    except ValueRefusedError as refused:
+        raise ChartBuildError(
+            f"The default of the field {name!r} of {kind} can't be recorded: {refused.problem}", fix=refused.fix
+        ) from refused
 
 
 def _is_field(name: str, kind: object) -> bool:

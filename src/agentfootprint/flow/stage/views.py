@@ -6,8 +6,8 @@ nothing more: the read of its root key was recorded when the view was fetched (4
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
-from typing import Any, Final, TypeAlias, cast, overload
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from typing import Any, Final, Self, TypeAlias, cast, overload
 
 from agentfootprint.flow.errors import AbsentKeyError, StageClosedError
 from agentfootprint.flow.stage.commit import with_value
@@ -15,13 +15,19 @@ from agentfootprint.flow.stage.handle import frozen
 from agentfootprint.flow.stage.traced import TracedHandle
 from agentfootprint.trace import ABSENT, FrozenDict, FrozenList, Value, as_list, as_object, deep_equal
 
-__all__ = ["DictView", "ListView", "unwrapped", "wrapped"]
+__all__ = ["SCALARS", "DictView", "ListView", "unwrapped", "wrapped"]
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
 
+SCALARS: Final = frozenset((str, int, float, bool, type(None)))
+"""Types of values that need no view; asked first, since most values are of them."""
+
+
 def wrapped(handle: TracedHandle, path: Path, value: Value) -> Value:
     """A view of a container, or the scalar itself."""
+    if type(value) in SCALARS:
+        return value
     if as_object(value) is not None:
         return DictView(handle, path)
     return ListView(handle, path) if as_list(value) is not None else value
@@ -29,6 +35,8 @@ def wrapped(handle: TracedHandle, path: Path, value: Value) -> Value:
 
 def unwrapped(value: Value) -> Value:
     """The committed value behind a view; anything else as it is."""
+    if type(value) in SCALARS:
+        return value
     return value.raw if isinstance(value, (DictView, ListView)) else value
 
 
@@ -139,6 +147,16 @@ class DictView(MutableMapping[str, Any]):
 
     __hash__ = None  # compared by content, so not a key
 
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self, **other}
+
+    def __ror__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**other, **self}
+
+    def __ior__(self, other: Mapping[str, Any]) -> Self:
+        self.update(other)
+        return self
+
     def __repr__(self) -> str:
         return _shown(self)
 
@@ -181,6 +199,8 @@ class ListView(MutableSequence[Any]):
         if isinstance(index, slice):
             return items[index]
         place = index + len(items) if index < 0 else index
+        if not 0 <= place < len(items):
+            raise IndexError("list index out of range")
         return wrapped(self._handle, (*self._path, place), items[place])
 
     @overload
@@ -235,6 +255,12 @@ class ListView(MutableSequence[Any]):
         return deep_equal(self.raw, unwrapped(other))
 
     __hash__ = None  # type: ignore[assignment]  # compared by content, so not a key
+
+    def __add__(self, other: Iterable[Any]) -> list[Any]:
+        return [*self, *other]
+
+    def __radd__(self, other: Iterable[Any]) -> list[Any]:
+        return [*other, *self]
 
     def __repr__(self) -> str:
         return _shown(self)

@@ -163,7 +163,11 @@ class _Forest:
         """Put a node where control came from, and say there how it moved on."""
         parent = self.journal.execution(execution.parent)
         if parent is None or parent.mount != execution.mount or parent.index not in self.nodes:
-            self.roots.setdefault(execution.mount, node)
+            last = self.roots.setdefault(execution.mount, node)
+            if last is not node:  # a resume inside a mount that goes on in more than one branch: one after the other
+                while "next" in last:
+                    last = last["next"]
+                last["next"] = node
             return
         above, info = self.nodes[parent.index], execution.info
         if execution.link == CHILD:
