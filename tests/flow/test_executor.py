@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +14,14 @@ import pytest
 from agentfootprint.errors import BlockingCallError
 from agentfootprint.flow import (
     Chart,
+    CheckpointError,
     Decider,
     Executor,
     ExecutorBusyError,
     Flow,
+    FlowResult,
     FlowSnapshot,
+    FlowTimeoutError,
     Handle,
     InputValidationError,
     LoopTo,
@@ -25,9 +31,10 @@ from agentfootprint.flow import (
     Stage,
     StageContext,
     State,
+    Subflow,
     decide,
 )
-from agentfootprint.trace import thaw
+from agentfootprint.trace import open_run_log, thaw
 from tests.flow.charts import Listener, always, raw
 
 
@@ -115,6 +122,21 @@ async def test_a_timeout_cancels_the_run() -> None:
     assert thaw(executor.snapshot().shared_state) == {"kept": 1}
 
 
+async def test_a_stage_that_holds_a_timeout_up_is_the_last_one() -> None:
+    async def deaf(s: State) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            s["held"] = True
+
+    executor = Chart.of("Deaf", Stage(deaf), Stage(count)).build().executor()
+
+    with pytest.raises(FlowTimeoutError):
+        await executor.run(timeout=0.001)
+
+    assert thaw(executor.snapshot().shared_state) == {"held": True}
+
+
 async def test_an_error_carries_the_runs_snapshot() -> None:
     def fail(s: State) -> None:
         s["kept"] = 1
@@ -175,6 +197,82 @@ async def test_a_refused_checkpoint_leaves_the_executors_own_one_good() -> None:
 
     assert executor.checkpoint is paused.checkpoint
     assert (await executor.resume(paused.checkpoint, 5)).status == "done"
+
+
+async def test_a_checkpoint_that_only_the_run_can_refuse_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    def made() -> Chart:
+        return Chart.of("Lazy", Stage(count))
+
+    def told(s: State) -> None:
+        s["text"] = ["a long text that a log writes only once, however often it is there"]
+
+    def told_again(s: State, ctx: StageContext) -> None:
+        s["same"] = [ctx.get("text"), ctx.get("text")]
+
+    ask = Pausable(always("?"), take, id="ask")
+    lazy = Subflow(made, id="lazy", lazy=True)
+    executor = Chart.of("Ask", Stage(told), ask, Stage(told_again), lazy).build().executor(run_log=tmp_path / "run.log")
+    paused = await executor.run()
+    assert paused.checkpoint is not None
+    before = executor.snapshot().to_wire()
+
+    with pytest.raises(CheckpointError, match=r"'subflowPath'"):
+        await executor.resume({**paused.checkpoint.to_wire(), "subflowPath": ["lazy"], "subflowStates": {"lazy": {}}})
+
+    assert executor.checkpoint is paused.checkpoint
+    assert executor.snapshot().to_wire() == before
+    done = await executor.resume(paused.checkpoint, 5)
+    assert [step.split("#")[0] for step in _steps(done)] == ["told", "ask", "ask", "told-again", "lazy"]
+    logged = open_run_log(tmp_path / "run.log")
+    assert (logged.state, logged.ended) == (done.state, "done")
+
+
+def _steps(result: FlowResult) -> list[str]:
+    return [bundle.runtime_stage_id for bundle in result.snapshot().commit_log]
+
+
+async def test_a_refused_environment_gives_the_paused_run_no_other_id() -> None:
+    executor = asking().executor()
+    paused = await executor.run()
+    assert paused.checkpoint is not None
+
+    with pytest.raises(InputValidationError, match=r"environment"):
+        await executor.resume(paused.checkpoint, 5, env={"file": object()})
+
+    assert executor.snapshot().run_id == paused.run_id
+
+
+async def test_a_refusal_that_a_stage_itself_raises_is_a_failure_of_the_run() -> None:
+    def refuse(s: State) -> None:
+        s["n"] = 1
+        raise ResumeError("Another run was refused.", fix="Look there.")
+
+    executor = Chart.of("Refusing", Stage(refuse)).build().executor()
+
+    with pytest.raises(ResumeError) as caught:
+        await executor.run()
+
+    assert caught.value.footprint.shared_state["n"] == 1  # type: ignore[attr-defined]  21.5
+    assert executor.snapshot().shared_state["n"] == 1
+
+
+def test_an_executor_that_two_threads_use_at_once_does_one_thing_at_a_time() -> None:
+    inside, go = threading.Event(), threading.Event()
+
+    def wait(s: State) -> None:
+        inside.set()
+        assert go.wait(5)
+
+    executor = Chart.of("Slow", Stage(wait)).build().executor()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(executor.run_sync)
+        assert inside.wait(5)
+        with pytest.raises(ExecutorBusyError):
+            executor.run_sync()
+        go.set()
+
+        assert first.result().status == "done"
+    assert executor.run_sync().status == "done"
 
 
 async def test_a_checkpoint_of_before_is_not_changed_by_going_on() -> None:

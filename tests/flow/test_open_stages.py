@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentfootprint.flow import Chart
+from agentfootprint.flow import Chart, Stage
+from agentfootprint.trace import thaw
 from tests.flow.charts import raw
+from tests.flow.lambdas import one, two
 
 
 def empty(s: Any) -> None:
@@ -75,3 +77,24 @@ def test_a_default_branch_runs_when_nothing_else_fits() -> None:
         s.ran = "a"
 
     assert chart.build().run_sync().state["ran"] == "a"
+
+
+def test_branches_take_what_the_parts_take() -> None:
+    chart = Chart("Branches")
+    chart.start(id="a", thread=True)(one(lambda s: s.__setitem__("n", counted(s))))
+    decider = chart.decider(id="d")(one(lambda s: "again" if s["n"] < 2 else "sf"))
+    decider.pausable("again", loop_to="a")(one(lambda s: None)).resume(answered)
+    inner = Chart.of("Inner", Stage(one(lambda s: s.__setitem__("n", s["n"] + 10)), id="i"))
+    decider.mount(
+        "sf", inner, input=["n"], output=two(lambda state, parent: 1), inputs="mutable", on_output_error="record"
+    )
+
+    result = chart.build().run_sync()
+
+    assert (result.status, thaw(result.state)) == ("done", {"n": 2})
+    assert "SubflowMappingError" in str(result.snapshot().to_wire())
+
+
+def counted(s: Any) -> int:
+    """How often it was counted."""
+    return s["n"] + 1 if "n" in s else 1

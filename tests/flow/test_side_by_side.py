@@ -332,6 +332,29 @@ def freed(once: Callable[[], list[weakref.ref[Any]]]) -> list[Any]:
 # what an unwatched run costs
 
 
+async def test_a_branch_in_a_thread_sees_the_state_as_it_was_when_the_branch_began() -> None:
+    go = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def late(s: Any) -> None:
+        asyncio.run_coroutine_threadsafe(go.wait(), loop).result(5)
+        s["seen"] = s["k"]
+
+    async def early(s: Any) -> None:
+        s["k"] = 2
+
+    def mapped(state: Any, parent: Any) -> dict[str, Any]:
+        loop.call_soon(go.set)
+        return {"k": state["k"]}
+
+    mount = Subflow(Chart.of("Early", Stage(early, id="e")), id="early", output=mapped)
+    chart = Chart.of("Threads", Stage(nothing, id="a"), Fork([Stage(late, id="late", thread=True), mount]))
+
+    result = await chart.build().executor(initial_state={"k": 1}).run()
+
+    assert (result.state["k"], result.state["runs"]["late"]["seen"]) == (2, 1)
+
+
 def test_an_unwatched_run_calls_nothing_that_is_there_for_watchers() -> None:
     flow = busy()
     called: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from agentfootprint.flow import (
     Subflow,
     WriteSeen,
 )
+from agentfootprint.trace import open_run_log
 from tests.flow.charts import Listener, always, echoed, raw
 
 
@@ -177,7 +179,7 @@ async def test_a_run_that_pauses_ends_its_stream() -> None:
     assert result.status == "paused"
 
 
-async def test_the_options_are_those_of_run() -> None:
+async def test_the_options_are_those_of_run(tmp_path: Path) -> None:
     async def wait(s: State) -> None:
         await asyncio.Event().wait()
 
@@ -188,6 +190,10 @@ async def test_the_options_are_those_of_run() -> None:
     async with flow_of(raw("a"), LoopTo("a")).stream(max_iterations=2) as run:
         with pytest.raises(RuntimeError, match=r"\(2\) exceeded"):
             await run.result()
+
+    async with flow_of(raw("a")).stream(run_log=tmp_path / "run.log") as run:
+        await run.result()
+    assert open_run_log(tmp_path / "run.log").ended == "done"
 
 
 async def test_events_of_a_stage_in_a_thread_arrive_too() -> None:

@@ -14,9 +14,9 @@ from typing_extensions import Unpack
 from agentfootprint.flow.decorating import (
     ForEachOptions,
     LineOptions,
-    NamedOptions,
     SelectorOptions,
     StageOptions,
+    StartOptions,
     StreamingOptions,
     applied,
     never_bare,
@@ -26,7 +26,7 @@ from agentfootprint.flow.executor import Flow
 from agentfootprint.flow.open_stages import DeciderStage, PausableStage, SelectorStage
 from agentfootprint.flow.out.contract import Contract
 from agentfootprint.flow.out.items import additions
-from agentfootprint.flow.out.structure import StructureError, check_hooks, default_of, id_of, tell_structure
+from agentfootprint.flow.out.structure import StructureError, check_hooks, default_of, tell_structure
 from agentfootprint.flow.parts import (
     Branch,
     Decider,
@@ -45,6 +45,7 @@ from agentfootprint.flow.parts import (
 from agentfootprint.flow.plan.build import assembled
 from agentfootprint.flow.plan.calls import derived_id
 from agentfootprint.flow.retry import RetryPolicy
+from agentfootprint.flow.watch.recorder import id_of
 from agentfootprint.trace import FrozenDict
 
 __all__ = ["Chart"]
@@ -165,7 +166,7 @@ class Chart(PartList):
     @overload
     def start(self, function: F, /) -> F: ...
     @overload
-    def start(self, **options: Unpack[NamedOptions]) -> Keep[F]: ...
+    def start(self, **options: Unpack[StartOptions]) -> Keep[F]: ...
     def start(
         self,
         function: F | None = None,
@@ -174,6 +175,7 @@ class Chart(PartList):
         name: str | None = None,
         description: str | None = None,
         icon: str | None = None,
+        thread: bool = False,
         retry: RetryPolicy | None = None,
     ) -> F | Keep[F]:
         """The first stage; written bare, or with options that are those of every stage."""
@@ -182,7 +184,7 @@ class Chart(PartList):
                 f"The chart {self.name!r} has a start already.", fix="Use `stage` for what follows it."
             )
         named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
-        return applied(self._kept(None, lambda f: Stage(f, **named)), function, "chart.start")
+        return applied(self._kept(None, lambda f: Stage(f, thread=thread, **named)), function, "chart.start")
 
     @overload
     def stage(self, function: F, /) -> F: ...
@@ -382,6 +384,8 @@ class Chart(PartList):
         output: MapSpec = None,
         array_merge: Literal["concat", "replace", "replace-all"] = "concat",
         propagate_break: bool = False,
+        inputs: Literal["readonly", "mutable"] = "readonly",
+        on_output_error: Literal["raise", "record"] = "raise",
         lazy: bool = False,
         after: str | None = None,
     ) -> None:
@@ -397,6 +401,8 @@ class Chart(PartList):
             output: `{our key: its key}`, names, or a function of its value (or state) and our state.
             array_merge: How mapped lists and objects meet what is there.
             propagate_break: Whether a break inside ends this chart too.
+            inputs: Whether stages inside may write the keys that were mapped in.
+            on_output_error: Whether an output map that fails ends the run, or is only recorded.
             lazy: Whether the chart is made when a run first comes here, once a run.
             after: Id of the stage it follows.
         """
@@ -410,6 +416,8 @@ class Chart(PartList):
             output=output,
             array_merge=array_merge,
             propagate_break=propagate_break,
+            inputs=inputs,
+            on_output_error=on_output_error,
             lazy=lazy,
         )
         self._add(_Entry(part, after))

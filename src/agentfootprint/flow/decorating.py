@@ -15,9 +15,9 @@ from agentfootprint.flow.retry import RetryPolicy
 __all__ = [
     "ForEachOptions",
     "LineOptions",
-    "NamedOptions",
     "SelectorOptions",
     "StageOptions",
+    "StartOptions",
     "StreamingOptions",
     "applied",
     "never_bare",
@@ -43,6 +43,12 @@ class LineOptions(NamedOptions, total=False):
     """What `Chart.pausable` and `Chart.decider` take."""
 
     after: str | None
+
+
+class StartOptions(NamedOptions, total=False):
+    """What `Chart.start` takes."""
+
+    thread: bool
 
 
 class StageOptions(LineOptions, total=False):

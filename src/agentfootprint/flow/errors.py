@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agentfootprint.errors import AgentFootprintError
 
@@ -123,7 +124,7 @@ class AbsentKeyError(FlowError, KeyError, AttributeError):
         self.stage = stage
         super().__init__(
             f"Stage {stage!r} read the key {key!r}, which is not in the state.",
-            fix="Use `get` with a default, or write the key in an earlier stage; a mount sees only what it is mapped.",
+            fix="Use `ctx.get` with a default, or write it in an earlier stage; a mount sees only what it is mapped.",
         )
 
 
@@ -198,7 +199,7 @@ class FlowCancelledError(FlowError, RuntimeError):
 
 
 class FlowStreamError(FlowError, TypeError):
-    """A stream was used in another way than `async with flow.stream(...) as run`."""
+    """A stream was used in another way than `async with flow.stream(...) as run`, or a stage streams that is none."""
 
     code = "ERR_FLOW_STREAM"
 
@@ -274,6 +275,8 @@ class BranchFailedError(FlowError):
     """How a branch of a fork had failed before a pause in another process; `name` is the class of its error."""
 
     code = "ERR_BRANCH_FAILED"
+    quotes_others: ClassVar[bool] = True
+    """Its message is that of the branch's own error, and may hold anything."""
 
     def __init__(self, name: str, message: str) -> None:
         self.name = name

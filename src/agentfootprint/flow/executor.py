@@ -6,17 +6,19 @@ An executor runs one thing at a time; a `Flow` is immutable and serves any numbe
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentfootprint._blocking import blocking
-from agentfootprint.flow.errors import ExecutorBusyError, ResumeError
+from agentfootprint.flow.errors import ExecutorBusyError
+from agentfootprint.flow.given import object_given
 from agentfootprint.flow.out.built import BuiltChart
 from agentfootprint.flow.out.runtime import runtime_spec
 from agentfootprint.flow.pause import PauseCheckpoint
 from agentfootprint.flow.redaction import RedactionPolicy, report_of
 from agentfootprint.flow.result import FlowResult
-from agentfootprint.flow.run import FlowOutcome, FlowRun, object_given, ready
+from agentfootprint.flow.run import FlowOutcome, FlowRun, ready
 from agentfootprint.flow.snapshot import FlowSnapshot
 from agentfootprint.flow.stage.home import StreamHandlers
 from agentfootprint.flow.streaming import FlowStream
@@ -97,6 +99,7 @@ class Flow(BuiltChart):
         max_depth: int = 500,
         max_iterations: int = 1000,
         recorders: Sequence[object] = (),
+        run_log: str | Path | RunLogWriter | None = None,
         redaction: RedactionPolicy | None = None,
     ) -> FlowStream:
         """Run the chart and read what happens while it does: the arguments are those of `run`.
@@ -108,7 +111,7 @@ class Flow(BuiltChart):
         limits = {"max_depth": max_depth, "max_iterations": max_iterations}
 
         def run(tap: object) -> Coroutine[Any, Any, FlowResult]:
-            executor = Executor(self, recorders=(*recorders, tap), redaction=redaction)
+            executor = Executor(self, recorders=(*recorders, tap), run_log=run_log, redaction=redaction)
             return executor.run(input, env=env, timeout=timeout, **limits)
 
         return FlowStream(self.name, run)
@@ -172,7 +175,7 @@ class Executor(Watched):
             from agentfootprint.flow.watch.logged import RunLogWriter
 
             self._run_log = run_log if isinstance(run_log, RunLogWriter) else RunLogWriter(run_log)
-        self._running = False
+        self._turn = threading.Lock()
         self._counted: tuple[Fold | None, int] = None, 0
         self._last: FlowRun | None = None
         self._checkpoint: PauseCheckpoint | None = None
@@ -259,13 +262,16 @@ class Executor(Watched):
         Raises:
             ExecutorBusyError: It is running already; nothing was touched.
         """
-        self._refuse_while_running()
-        given = object_given("input", self.flow.accepted(input))
-        watch = self._watching()
-        run = self._made(env, max_depth, max_iterations, watch, None)
-        watch.clear()
-        self._checkpoint = None
-        return await self._driven(run, run.start(given), timeout)
+        self._take_turn()
+        try:
+            given = object_given("input", self.flow.accepted(input))
+            watch = self._watching()
+            run = self._made(env, max_depth, max_iterations, watch, None)
+            watch.clear()
+            self._checkpoint = None
+            return await self._driven(run, run.start(given), timeout)
+        finally:
+            self._turn.release()
 
     run_sync = blocking(to_the_last_hook(run))
 
@@ -294,15 +300,18 @@ class Executor(Watched):
             ResumeError: This chart can't go on from it.
             ExecutorBusyError: It is running already.
         """
-        self._refuse_while_running()
-        if not isinstance(checkpoint, PauseCheckpoint):
-            checkpoint = PauseCheckpoint.from_wire(checkpoint)
-        ready(self.flow, checkpoint, answer)
-        own = self._last is not None and self._checkpoint is not None and _is_same(checkpoint, self._checkpoint)
-        journal = self._last.journal if own and self._last is not None else None
-        watch = self._watching(self._watch if journal is not None else None)
-        run = self._made(env, max_depth, max_iterations, watch, journal)
-        return await self._driven(run, run.resume(checkpoint, answer), timeout)
+        self._take_turn()
+        try:
+            if not isinstance(checkpoint, PauseCheckpoint):
+                checkpoint = PauseCheckpoint.from_wire(checkpoint)
+            ready(self.flow, checkpoint, answer)
+            own = self._last is not None and self._checkpoint is not None and _is_same(checkpoint, self._checkpoint)
+            journal = self._last.journal if own and self._last is not None else None
+            watch = self._watching(self._watch if journal is not None else None)
+            run = self._made(env, max_depth, max_iterations, watch, journal)
+            return await self._driven(run, run.resume(checkpoint, answer), timeout)
+        finally:
+            self._turn.release()
 
     resume_sync = blocking(to_the_last_hook(resume))
 
@@ -345,7 +354,7 @@ class Executor(Watched):
 
     async def _driven(self, run: FlowRun, going: Any, timeout: float | None) -> FlowResult:  # noqa: ANN401, ASYNC109  a coroutine, and the caller's option
         previous = self._last, self._watch
-        self._last, self._watch, self._running = run, run.watch or self._watch, True
+        self._last, self._watch = run, run.watch or self._watch
         deferred = self._deferred
         if deferred is not None:
             deferred.begin(run.run_id)
@@ -355,22 +364,22 @@ class Executor(Watched):
             outcome: FlowOutcome = await going
             output = self.flow.output_of(outcome.value, run.state) if outcome.status == "done" else None
             ended = outcome.status
-        except ResumeError:
-            self._last, self._watch = previous
-            ended = None
-            raise
         except Exception as error:
-            self._checkpoint = None
+            if not run.has_begun:  # the checkpoint was refused, so everything stays as it was (FLOW-PAU-4)
+                self._last, self._watch = previous
+                if len(run.journal.run_ids) > 1:
+                    run.journal.run_ids.pop()
+                ended = None
+                raise
+            if error is not run.refused:
+                self._checkpoint = None
             _explain(error, FlowSnapshot(run.journal, self.recorders, deferred))
             raise
         finally:
             if self._run_log is not None:
                 self._run_log.close(ended)
-            try:
-                if deferred is not None:
-                    await deferred.finish()
-            finally:
-                self._running = False
+            if deferred is not None:
+                await deferred.finish()
         self._checkpoint = outcome.checkpoint
         return FlowResult(
             status=outcome.status,
@@ -386,8 +395,9 @@ class Executor(Watched):
             _narrated=self._narrative,
         )
 
-    def _refuse_while_running(self) -> None:
-        if self._running:
+    def _take_turn(self) -> None:
+        """Refuse a second thing while one runs, from whatever thread it comes; nothing is touched (FLOW-EXE-5)."""
+        if not self._turn.acquire(blocking=False):
             raise ExecutorBusyError(
                 f"The executor of {self.flow.name!r} is running.",
                 fix="Wait for it, or make another executor: the flow can be shared.",

@@ -106,10 +106,13 @@ class _Branching:
         output: MapSpec = None,
         array_merge: Literal["concat", "replace", "replace-all"] = "concat",
         propagate_break: bool = False,
+        inputs: Literal["readonly", "mutable"] = "readonly",
+        on_output_error: Literal["raise", "record"] = "raise",
         lazy: bool = False,
+        loop_to: str | None = None,
         converge_at: str | None = None,
     ) -> None:
-        """Add another chart as a branch; the options are those of `Chart.mount`."""
+        """Add another chart as a branch; the options are those of `Chart.mount`, and those of a branch."""
         part = Subflow(
             chart,
             id=id,
@@ -120,7 +123,10 @@ class _Branching:
             output=output,
             array_merge=array_merge,
             propagate_break=propagate_break,
+            inputs=inputs,
+            on_output_error=on_output_error,
             lazy=lazy,
+            loop_to=loop_to,
             converge_at=converge_at,
         )
         self._branches.append(lambda: part)
@@ -133,6 +139,7 @@ class _Branching:
         name: str | None = None,
         description: str | None = None,
         icon: str | None = None,
+        loop_to: str | None = None,
         converge_at: str | None = None,
         retry: RetryPolicy | None = None,
     ) -> Callable[[StageFunction], PausableStage]:
@@ -140,7 +147,7 @@ class _Branching:
 
         def made(function: StageFunction) -> PausableStage:
             named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
-            stage = PausableStage(function, converge_at=converge_at, **named)
+            stage = PausableStage(function, loop_to=loop_to, converge_at=converge_at, **named)
             self._branches.append(stage.part)
             return stage
 
@@ -174,6 +181,7 @@ class DeciderStage(_Branching):
         name: str | None = None,
         description: str | None = None,
         icon: str | None = None,
+        thread: bool = False,
         loop_to: str | None = None,
         converge_at: str | None = None,
         retry: RetryPolicy | None = None,
@@ -186,6 +194,7 @@ class DeciderStage(_Branching):
             name: As for every stage.
             description: As for every stage.
             icon: As for every stage.
+            thread: Whether the function, a plain one that blocks, runs in a worker thread.
             loop_to: Id of an earlier stage it goes back to.
             converge_at: Id of a later stage that drawings join it to, instead of the decider's next.
             retry: As for every stage.
@@ -194,7 +203,7 @@ class DeciderStage(_Branching):
         if default:
             self._default = id
         named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
-        return self._branch(lambda f: Stage(f, loop_to=loop_to, converge_at=converge_at, **named))
+        return self._branch(lambda f: Stage(f, thread=thread, loop_to=loop_to, converge_at=converge_at, **named))
 
     def part(self) -> Decider:
         """The decider as a part."""
@@ -216,12 +225,13 @@ class SelectorStage(_Branching):
         name: str | None = None,
         description: str | None = None,
         icon: str | None = None,
+        thread: bool = False,
         converge_at: str | None = None,
         retry: RetryPolicy | None = None,
     ) -> Keep[F]:
         """Decorate the function of a branch; the options are those of a decider's."""
         named: dict[str, Any] = {"id": id, "name": name, "description": description, "icon": icon, "retry": retry}
-        return self._branch(lambda f: Stage(f, converge_at=converge_at, **named))
+        return self._branch(lambda f: Stage(f, thread=thread, converge_at=converge_at, **named))
 
     def part(self) -> Selector:
         """The selector as a part."""

@@ -6,10 +6,11 @@ import asyncio
 import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agentfootprint.flow.again.points import MountFrame
 from agentfootprint.flow.errors import FlowLimitError, FlowTimeoutError, InputValidationError, ResumeError
+from agentfootprint.flow.given import Given, object_given
 from agentfootprint.flow.pause import PauseCheckpoint, PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, SELECTOR, Node, Plan
 from agentfootprint.flow.run_id import new_run_id
@@ -40,11 +41,11 @@ from agentfootprint.trace import (
 if TYPE_CHECKING:
     from agentfootprint.flow.redaction import RedactionPolicy
 
-__all__ = ["FlowOutcome", "FlowRun", "object_given", "ready"]
+__all__ = ["FlowOutcome", "FlowRun", "ready"]
 
-Given: TypeAlias = "Mapping[str, Any] | FrozenDict | None"
-"""What a caller may give a run: an object, frozen already or not."""
 _ENDED: Final[Any] = None
+_LONG: Final = 1e9
+"""Seconds that nobody waits for, where a limit is endless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class FlowRun(Walker):
         for name, limit in (("max_iterations", max_iterations), ("max_depth", max_depth)):
             if limit < 1:
                 raise FlowLimitError(f"`{name}` is {limit}, which lets nothing run.", limit=limit, node="", option=name)
-        base = object_given("initial state", initial_state)
+        base, given_env = object_given("initial state", initial_state), object_given("environment", env)
         own_id = new_run_id() if run_id is None else run_id
         if journal is None:
             journal = Journal(plan.stages, dials=dials, run_id=own_id, base_state=dict(base.data))
@@ -109,16 +110,15 @@ class FlowRun(Walker):
             plan,
             journal,
             scope=scope,
-            env=object_given("environment", env),
+            env=given_env,
             watch=watch if watch is not None and watch.any else None,
             max_iterations=max_iterations,
             max_depth=max_depth,
         )
         self.top = Home(self, -1, dict(base.data), NOTHING, EMPTY)
         self._args = NOTHING
-        self._started = False
-        self.timeout: float | None = None
-        """Seconds it may take."""
+        self.has_begun = False
+        """Whether anything of it happened: a resume may be refused before that."""
 
     def redact(self, policy: RedactionPolicy | None) -> None:
         """Hide what a policy names in all that is recorded and told; call it before the start.
@@ -187,9 +187,9 @@ class FlowRun(Walker):
         return await self._driven(self.went_on(self.top, above, RESUME, entering))
 
     def _once(self, args: FrozenDict) -> None:
-        if self._started:
+        if self.has_begun:
             raise ResumeError("This run was started before.", fix="Make a new one for each run or resume.")
-        self._started = True
+        self.has_begun = True
         self._args = args
         self.top.args = args
         self.top.locked = args.data
@@ -243,6 +243,7 @@ class FlowRun(Walker):
     async def _timed(self, walk: Coroutine[Any, Any, Any], seconds: float) -> Any:  # noqa: ANN401  what the walk gives
         limit = asyncio.timeout(seconds)
         self.deadline = time.monotonic() + seconds
+        self.until_ns = time.perf_counter_ns() + int(min(max(0.0, seconds), _LONG) * 1e9)
         try:
             async with limit:
                 return await walk
@@ -320,24 +321,3 @@ def answered(checkpoint: PauseCheckpoint, answer: Value) -> Value:
         return freeze(answer)
     except ValueRefusedError as refused:
         raise InputValidationError(f"The answer can't be recorded: {refused.problem}", fix=refused.fix) from refused
-
-
-def object_given(what: str, value: Given) -> FrozenDict:
-    """What a caller gave a run, made unchangeable; nothing is the empty object.
-
-    Raises:
-        InputValidationError: It is no object of JSON values; `what` says which of the run's inputs it is.
-    """
-    if value is None:
-        return NOTHING
-    try:
-        frozen = freeze(value)
-    except ValueRefusedError as refused:
-        raise InputValidationError(
-            f"The run's {what} can't be recorded: {refused.problem}", fix=refused.fix
-        ) from refused
-    if not isinstance(frozen, FrozenDict):
-        raise InputValidationError(
-            f"The run's {what} is a {type(value).__name__}, not an object.", fix="Give a mapping from names to values."
-        )
-    return frozen

@@ -141,6 +141,7 @@ if TYPE_CHECKING:
     from agentfootprint.trace.rows.projection import project_control_deps as project_control_deps
     from agentfootprint.trace.rows.projection import project_reads as project_reads
     from agentfootprint.trace.rows.projection import project_state as project_state
+    from agentfootprint.trace.rows.projection import rule_label as rule_label
     from agentfootprint.trace.rows.references import SHORT_TEXT as SHORT_TEXT
     from agentfootprint.trace.rows.references import Address as Address
     from agentfootprint.trace.rows.references import ValueWriter as ValueWriter
@@ -240,6 +241,7 @@ else:
             "rows.projection": (
                 "JournalIndex", "Version", "as_bundle_of", "fits_by_field", "is_strict_prefix", "project_commit_log",
                 "project_commit_logs", "project_control_deps", "project_reads", "project_state",
+                "rule_label",
             ),
             "questions.notes": (
                 "Note",

@@ -174,7 +174,7 @@ async def test_a_driver_of_ones_own_may_settle_the_handle_at_once() -> None:
 
 
 async def test_input_that_can_not_be_recorded_is_refused_before_anything_starts() -> None:
-    with pytest.raises(InputValidationError, match=r"input of a detached child"):
+    with pytest.raises(InputValidationError, match=r"run's input"):
         detach_and_join_later(ImmediateDriver(), DOUBLING, {"n": {1}})
     with pytest.raises(InputValidationError, match=r"is a list, not an object"):
         detach_and_join_later(ImmediateDriver(), DOUBLING, [1])  # type: ignore[arg-type]

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from agentfootprint.flow import Chart, Executor, Flow, FlowRun, Handle, InputValidationError, OutputValidationError
+from agentfootprint.flow import (
+    Chart,
+    Executor,
+    Flow,
+    FlowRun,
+    Handle,
+    InputValidationError,
+    OutputValidationError,
+    define_contract,
+)
 from tests.flow.charts import Listener, raw
 
 
@@ -115,3 +124,13 @@ async def test_a_bare_run_and_a_mount_do_not_look_at_it() -> None:
     outcome = await run.start({"count": 3})
 
     assert outcome.value == 15
+
+
+def test_a_contract_of_ones_own_looks_at_the_output_too() -> None:
+    result = flow().run_sync({"item": "tea", "count": 2})
+    strict = define_contract(flow(), output={"type": "object", "required": ["total"]}, validate_output=True)
+    mapped = define_contract(flow(), mapper=lambda state: {"keys": sorted(state)})
+
+    assert mapped.output_of(result.value, result.state) == {"keys": sorted(result.state)}
+    with pytest.raises(OutputValidationError):
+        strict.output_of(result.value, result.state)

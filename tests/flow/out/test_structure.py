@@ -121,3 +121,21 @@ def test_a_hook_that_nobody_would_await_is_refused() -> None:
 
     with pytest.raises(AsyncHookError, match=r"'on_stage_added' of the recorder 'slow'"):
         chart().attach(Slow("slow"))
+
+
+def test_two_recorders_without_an_id_are_two() -> None:
+    class Plain:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        def on_stage_added(self, event: StageAdded) -> None:
+            self.names.append(event.name)
+
+    first, second = Plain(), Plain()
+    made = chart()
+    made.attach(first)
+    made.attach(second)
+
+    made.build()
+
+    assert first.names == second.names != []

@@ -12,11 +12,13 @@ from agentfootprint.flow import (
     Chart,
     EmitSeen,
     FlowRun,
+    FlowStreamError,
     LoopTo,
     Recorder,
     Stage,
     StageContext,
     State,
+    StateValueError,
     StreamHandlers,
     Watch,
 )
@@ -198,3 +200,19 @@ def test_a_stream_that_raises_has_no_end() -> None:
         asyncio.run(run.start())
 
     assert told == []
+
+
+def test_a_token_of_a_stage_that_does_not_stream_is_refused() -> None:
+    def stage(s: State, ctx: StageContext) -> None:
+        ctx.token("hi")
+
+    with pytest.raises(FlowStreamError, match=r"Stage 's' sent a token.*streaming"):
+        run_with(stage)
+
+
+def test_a_batch_change_of_what_is_no_list_is_refused_and_loses_nothing() -> None:
+    def stage(s: State, ctx: StageContext) -> None:
+        with pytest.raises(StateValueError, match=r"'o'.*no list to change"):
+            ctx.batch_list("o", lambda items: items.append(1))
+
+    assert thaw(run_with(stage, initial_state={"o": {"a": 1}}).state) == {"o": {"a": 1}}

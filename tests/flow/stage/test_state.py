@@ -192,3 +192,56 @@ def test_a_field_that_is_a_method_of_the_same_class_is_refused() -> None:
 
             def total(self) -> int:
                 return 1
+
+
+class Diary(State):
+    lines: list[str] = []  # noqa: RUF012  a default of the state, which nobody can change
+    owner: dict[str, Any] = {"name": "Dana", "pets": ["Rex"]}  # noqa: RUF012  as above
+
+
+def test_a_change_of_a_default_is_staged_with_the_default_and_changes_no_other_run() -> None:
+    def stage(s: Diary) -> None:
+        lines = s.lines
+        lines.append("a")
+        lines.append("b")
+        s.owner["name"] = "Kim"
+        s.owner["pets"].append("Tom")
+        del s.owner["name"]
+
+    runs = [seen_by(stage, state=Diary) for _ in range(2)]
+
+    for run in runs:
+        assert thaw(run.state) == {"lines": ["a", "b"], "owner": {"pets": ["Rex", "Tom"]}}
+
+
+def test_looking_at_a_default_leaves_the_state_as_it_was() -> None:
+    def stage(s: Diary) -> None:
+        assert (s.lines, s.owner["name"], s.owner["pets"][0]) == ([], "Dana", "Rex")
+        assert "lines" not in s
+
+    assert thaw(seen_by(stage, state=Diary).state) == {}
+
+
+def test_a_default_that_the_state_could_not_hold_is_refused_with_its_field() -> None:
+    with pytest.raises(ChartBuildError, match=r"'tags' of Tagged can't be recorded"):
+
+        class Tagged(State):  # pyright: ignore[reportUnusedClass]  refused while it is made
+            tags: list[Any] = [object()]  # noqa: RUF012  as above
+
+
+@pytest.mark.parametrize("values", ["full", "delta"])
+def test_a_change_in_place_is_one_write(values: Any) -> None:
+    def stage(s: Any) -> None:
+        s.l += [2]
+        s["o"] |= {"b": 2}
+        s.same = s.l
+
+    executor = (
+        Chart.of("Places", Stage(stage)).build().executor(commit_values=values, initial_state={"l": [1], "o": {"a": 1}})
+    )
+
+    result = executor.run_sync()
+
+    assert thaw(result.state) == {"l": [1, 2], "o": {"a": 1, "b": 2}, "same": [1, 2]}
+    (bundle,) = result.snapshot().commit_log
+    assert [entry.path for entry in bundle.trace] == ["l", "o", "same"]

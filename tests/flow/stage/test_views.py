@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentfootprint.flow import Chart, DictView, FlowRun, ListView, Stage
 from agentfootprint.trace import Dials, project_commit_log, thaw
@@ -197,3 +199,88 @@ def test_a_member_with_the_name_of_a_method_is_reached_by_item() -> None:
     state, _ = changed(change, o=OBJECT)
 
     assert state["o"]["items"] == 1
+
+
+def test_an_index_before_the_beginning_of_a_list_is_no_element() -> None:
+    def look(s: Any) -> None:
+        assert s.l[-3] == 1
+        for index in (-4, -5, 3):
+            with pytest.raises(IndexError):
+                _ = s.l[index]
+
+    changed(look, l=[1, 2, 3])
+
+
+@pytest.mark.parametrize("values", ["full", "delta"])
+def test_what_a_stage_merged_and_took_back_does_not_come_back_with_the_commit(values: Any) -> None:
+    def change(s: Any) -> None:
+        s.o["x"] = 1
+        s.o["l"] = [1, 2]
+        s.o.l.pop()
+        del s.o["x"]
+        s.o["y"] = 2
+
+    stage = Stage(change, id="s")
+    executor = Chart.of("Views", stage).build().executor(commit_values=values, initial_state={"o": {"k": 1}})
+
+    assert thaw(executor.run_sync().state["o"]) == {"k": 1, "l": [1], "y": 2}
+
+
+names = st.sampled_from(["a", "b", "c"])
+small = st.integers(0, 3)
+values = st.one_of(small, st.lists(small, max_size=3), st.dictionaries(names, small))
+changes = st.one_of(
+    st.tuples(st.sampled_from(["set", "inner", "append"]), names, small),
+    st.tuples(st.sampled_from(["del", "undo", "pop"]), names, st.none()),
+)
+"""Nothing sets a list or an object in place of something else: what was merged before meets it again (FLOW-MEM-24)."""
+
+
+def change_once(o: Any, what: str, name: str, value: Any) -> None:
+    """One change of an object, where it can be made."""
+    member = o.get(name)
+    if what == "set":
+        o[name] = value
+    elif what == "inner" and isinstance(member, DictView):
+        member["a"] = value
+    elif what == "undo" and isinstance(member, DictView):
+        member.pop("a", None)
+    elif what == "del":
+        o.pop(name, None)
+    elif what == "append" and isinstance(member, ListView):
+        member.append(value)
+    elif what == "pop" and isinstance(member, ListView) and len(member):
+        member.pop()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(names, values), st.lists(changes, max_size=8), st.sampled_from(["full", "delta"]))
+def test_what_a_stage_saw_last_is_what_was_committed(
+    first: dict[str, Any], every: list[tuple[str, str, Any]], mode: Any
+) -> None:
+    seen: list[Any] = []
+
+    def change(s: Any) -> None:
+        for one in every:
+            change_once(s.o, *one)
+        seen.append(thaw(s.o.raw))
+
+    flow = Chart.of("Views", Stage(change, id="s")).build()
+
+    result = flow.executor(commit_values=mode, initial_state={"o": first}).run_sync()
+
+    assert thaw(result.state["o"]) == seen[0]
+
+
+def test_views_are_joined_with_what_they_stand_for() -> None:
+    def look(s: Any) -> None:
+        more = [3]
+        assert s.l + more == [1, 2, 3]
+        assert more + s.l == [3, 1, 2]
+        assert s.o | {"b": 3} == {"a": 1, "b": 3}
+        assert {"a": 0, "c": 4} | s.o == {"a": 1, "b": 2, "c": 4}
+        assert (s.l, s.o) == ([1, 2], {"a": 1, "b": 2})
+
+    state, bundle = changed(look, l=[1, 2], o={"a": 1, "b": 2})
+
+    assert (state, bundle["trace"]) == ({"l": [1, 2], "o": {"a": 1, "b": 2}}, [])

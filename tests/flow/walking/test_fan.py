@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentfootprint.flow import (
+    BranchOutcome,
     BranchTimeoutError,
     Chart,
     Flow,
@@ -274,3 +275,15 @@ async def test_what_is_no_failure_leaves_a_branch_as_it_is_and_not_in_a_group(fa
 
     assert "other#2" in steps_of(run.journal)
     assert log_of(run)[-1]["trace"] == []  # both have settled
+
+
+def test_an_outcome_tells_the_message_of_its_error_and_bears_one_that_can_not_be_looked_at() -> None:
+    class Hostile(Exception):  # noqa: N818  what it is called does not matter
+        def __str__(self) -> str:
+            raise RuntimeError("do not look")
+
+    plain = BranchOutcome("a", ValueError("no number"), is_error=True)
+    hostile = BranchOutcome("b", Hostile(), is_error=True)
+
+    assert plain.to_wire()["result"] == {"message": "no number"}
+    assert hostile.to_wire()["result"] == {"message": "[unserializable error]"}

@@ -28,7 +28,7 @@ from agentfootprint.flow import (
     Subflow,
 )
 from agentfootprint.testing import EventOrderChecker
-from agentfootprint.trace import thaw
+from agentfootprint.trace import project_tree, thaw
 from tests.flow.charts import Listener, always, raw, steps_of
 
 
@@ -466,3 +466,18 @@ def test_a_question_that_is_asked_again_in_a_mount_names_the_step_it_comes_from(
 
     assert last.status == "done"
     checker.check()
+
+
+@pytest.mark.parametrize("mounted", [False, True])
+def test_the_second_branch_that_asks_stands_in_the_tree_of_a_moved_run_too(mounted: bool) -> None:
+    parts = (Stage(raw("a").function, id="a", raw=True), Fork([asking("x"), asking("y")]))
+    chart = Chart.of("Outer", Subflow(Chart.of("Inner", *parts), id="sf")) if mounted else Chart.of("Plain", *parts)
+    paused, _ = started(chart)
+
+    _, run = resumed(chart, paused.checkpoint, "yes")
+
+    mount = next((step.index for step in run.journal.executions().values() if step.info.kind == "mount"), -1)
+    told = json.dumps(project_tree(run.journal, mount))
+    asked = [step.runtime_stage_id for step in run.journal.executions().values() if step.info.kind == "pausable"]
+    assert len(asked) == 2
+    assert all(f'"{step}"' in told for step in asked)

@@ -455,3 +455,17 @@ def test_a_looped_chart_keeps_one_index_for_all_questions() -> None:
     assert births.missing == "not-an-array"
     assert result.forward("n").root is not None
     assert len(result.timeline("n").moments) > 4
+
+
+def test_a_boundary_that_is_crossed_for_several_keys_is_told_once() -> None:
+    def branch(item: Any, index: int) -> Chart:
+        return Chart.of("Each", Stage(one(lambda s: s["item"] + s["index"]), id="add"))
+
+    result = ran(
+        writes("start", "all", value=[1]),
+        ForEach(branch, one(lambda s: s["all"]), id="each", max_branches=1, into="sums"),
+    )
+
+    told = str(result.why("sums"))
+
+    assert told.count("[map: each~0#2 all]") == 1

@@ -13,7 +13,7 @@ import msgspec
 
 from agentfootprint.flow.again.reading import Members, frozen_at, list_at, malformed, object_at, text_at
 from agentfootprint.flow.errors import BranchFailedError, CheckpointError
-from agentfootprint.flow.watch.failure import is_a, name_of
+from agentfootprint.flow.watch.failure import is_a, message_of, name_of
 from agentfootprint.trace import ABSENT, FrozenDict, Value, ValueRefusedError, freeze, thaw
 
 __all__ = [
@@ -128,7 +128,7 @@ def _kept_to_wire(end: Kept, at: str) -> dict[str, Any]:
     if end.is_error:
         error = end.result
         name = error.name if is_a(error, BranchFailedError) else name_of(error)
-        return {"isError": True, "name": name, "message": words_of(error)}
+        return {"isError": True, "name": name, "message": message_of(error)}
     try:
         return {"isError": False, "result": thaw(freeze(end.result))}
     except ValueRefusedError as refused:
@@ -137,14 +137,6 @@ def _kept_to_wire(end: Kept, at: str) -> dict[str, Any]:
             f"The branch that had ended at {at!r} returned what can't be stored: {refused.problem}",
             fix="Let the branches of a fork that may pause return JSON values, or nothing.",
         ) from refused
-
-
-def words_of(error: BaseException) -> str:
-    """The message of an error; one that can't be shown has none."""
-    try:
-        return str(error.args[0]) if error.args else str(error)
-    except Exception:  # noqa: BLE001  a user's exception may do anything when it is looked at
-        return "[unserializable error]"
 
 
 def _point_to_wire(point: PausePoint, at: str) -> dict[str, Any]:

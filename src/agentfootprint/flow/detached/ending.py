@@ -90,9 +90,10 @@ class DetachHandle:
             self._work = work
 
     def begin(self) -> None:
-        """It runs now."""
-        if self._status == "queued":
-            self._status = "running"
+        """It runs now; does nothing once it is settled."""
+        with self._lock:
+            if self._status == "queued":
+                self._status = "running"
 
     def succeed(self, result: FlowResult) -> None:
         """Its run ended; does nothing once it is settled."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from agentfootprint.flow.detached.drivers import DetachDriver
 from agentfootprint.flow.detached.ending import DetachHandle
 from agentfootprint.flow.draining import DrainResult
-from agentfootprint.flow.errors import DetachArgumentError, InputValidationError
-from agentfootprint.trace import FrozenDict, ValueRefusedError, freeze
+from agentfootprint.flow.errors import DetachArgumentError
+from agentfootprint.flow.given import object_given
 
 if TYPE_CHECKING:
     from agentfootprint.flow.executor import Flow
@@ -53,7 +53,7 @@ def detach_and_join_later(
         InputValidationError: `input` is no object of JSON values.
     """
     check_detachable(driver, child)
-    given = _frozen(input)
+    given = cast("Mapping[str, Any]", object_given("input", input))
     validate = getattr(driver, "validate", None)
     if callable(validate):
         validate()
@@ -120,20 +120,3 @@ def check_detachable(driver: object, child: object) -> None:
         raise DetachArgumentError("driver", driver, "is", fix="Give a driver first, for example ImmediateDriver().")
     if isinstance(child, type) or not (callable(getattr(child, "run", None)) and hasattr(child, "run_sync")):
         raise DetachArgumentError("child", child, "is", fix="Give a built chart: `chart.build()`.")
-
-
-def _frozen(input: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if input is None:
-        return {}
-    try:
-        given = freeze(input)
-    except ValueRefusedError as refused:
-        raise InputValidationError(
-            f"The input of a detached child can't be recorded: {refused.problem}", fix=refused.fix
-        ) from refused
-    if not isinstance(given, FrozenDict):
-        raise InputValidationError(
-            f"The input of a detached child is a {type(input).__name__}, not an object.",
-            fix="Give a mapping from names to values.",
-        )
-    return cast("Mapping[str, Any]", given)

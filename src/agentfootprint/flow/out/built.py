@@ -191,6 +191,18 @@ class FlowContract:
         """
         return self.contract.accepted(given)
 
+    def output_of(self, value: Any, state: FrozenDict) -> Any:  # noqa: ANN401  what the last stage returned
+        """What a finished run comes to under the contract.
+
+        Args:
+            value: The result's `value`.
+            state: The result's `state`.
+
+        Raises:
+            OutputValidationError: It breaks the contract, which says that this is looked at.
+        """
+        return self.contract.output_of(value, state)
+
     def to_openapi(self, *, version: str = "1.0.0", base_path: str = "/", method: str = "post") -> dict[str, Any]:
         """The OpenAPI 3.1 description, with the schemas among its components (FLOW-CON-3).
 

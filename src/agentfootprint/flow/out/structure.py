@@ -20,8 +20,9 @@ from agentfootprint.flow.out.items import (
     SubflowMounted,
 )
 from agentfootprint.flow.parts import Decider, Part
+from agentfootprint.flow.watch.recorder import id_of
 
-__all__ = ["StructureError", "StructureRecorder", "check_hooks", "default_of", "id_of", "tell_structure"]
+__all__ = ["StructureError", "StructureRecorder", "check_hooks", "default_of", "tell_structure"]
 
 _HOOKS: Final[dict[type[Any], str]] = {
     StageAdded: "on_stage_added",
@@ -65,11 +66,6 @@ class StructureError:
     recorder_id: str
     hook: str
     error: Exception
-
-
-def id_of(recorder: object) -> str:
-    """What a recorder is called; the name of its type when it has no id."""
-    return str(getattr(recorder, "id", None) or type(recorder).__name__)
 
 
 def check_hooks(recorder: object) -> None:

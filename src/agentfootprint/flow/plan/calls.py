@@ -155,6 +155,8 @@ def _streamed(call: Call, stage: str) -> Call:
 
 def _threaded(call: Call) -> Call:
     async def run(handle: Handle) -> Value:
+        if isinstance(handle, TracedHandle):
+            handle.pin()  # here, where branches beside it commit: from the thread that could fall into a commit
         value = await asyncio.to_thread(call, handle)
         return await value if hasattr(cast("type[object]", type(value)), "__await__") else value
 

@@ -16,7 +16,7 @@ from agentfootprint.flow.watch.sightings import (
     Step,
     SubflowEntered,
 )
-from agentfootprint.trace import ControlDeps, ControlLookup, JsonObject, Value, as_list, as_object, thaw
+from agentfootprint.trace import ControlDeps, ControlLookup, JsonObject, as_list, as_object, rule_label, thaw
 
 __all__ = ["ControlDepRecorder"]
 
@@ -55,7 +55,7 @@ class ControlDepRecorder(Recorder):
         step = self._in_run(event.traversal_context)
         evidence = as_object(event.evidence)
         branch = event.chosen if evidence is None else str(evidence.get("chosen", event.chosen))
-        self._deps.decided(step.runtime_stage_id, [(branch, _label_of(evidence, branch))], _plain(evidence))
+        self._deps.decided(step.runtime_stage_id, [(branch, rule_label(evidence, branch))], _plain(evidence))
 
     def on_selected(self, event: SelectionSeen) -> None:
         """Open a slot for each branch."""
@@ -63,7 +63,7 @@ class ControlDepRecorder(Recorder):
         evidence = as_object(event.evidence)
         named = [] if evidence is None else [str(branch) for branch in as_list(evidence.get("selected")) or ()]
         branches = list(dict.fromkeys(named)) if named else list(event.selected)
-        opened = [(branch, _label_of(evidence, branch)) for branch in branches]
+        opened = [(branch, rule_label(evidence, branch)) for branch in branches]
         self._deps.decided(step.runtime_stage_id, opened, _plain(evidence))
 
     def on_subflow_entry(self, event: SubflowEntered) -> None:
@@ -110,15 +110,6 @@ class ControlDepRecorder(Recorder):
     def _under(self, step: Step) -> None:
         parent = self._in_run(step).parent_runtime_stage_id
         self._deps.executed(step.runtime_stage_id, parent if isinstance(parent, str) else None)
-
-
-def _label_of(evidence: JsonObject | None, branch: str) -> str | None:
-    """The label of the rule that matched for a branch."""
-    for rule in as_list(None if evidence is None else evidence.get("rules")) or ():
-        told: Value = as_object(rule) or {}
-        if told.get("matched") and told.get("branch") == branch:
-            return cast("str | None", told.get("label"))
-    return None
 
 
 def _plain(evidence: JsonObject | None) -> JsonObject | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from agentfootprint.flow.errors import FlowStreamError, StateValueError
 from agentfootprint.flow.stage.handle import CLOSED
 from agentfootprint.flow.stage.home import Run
 from agentfootprint.flow.stage.traced import TracedHandle, diagnostic
 from agentfootprint.flow.stage.views import unwrapped
-from agentfootprint.trace import ABSENT, FrozenDict, FrozenList, Value, as_object
+from agentfootprint.trace import ABSENT, FrozenDict, Value, as_list, as_object
 
 if TYPE_CHECKING:
     from agentfootprint.flow.detached.drivers import DetachDriver
@@ -154,22 +155,39 @@ class StageContext:
         Args:
             key: The list; an absent one is empty.
             change: Gets a list of its own to change in place.
+
+        Raises:
+            StateValueError: The key holds something else than a list.
         """
         value = self._handle.read(key)
-        items = list(value) if isinstance(value, FrozenList) else []
-        change(items)
-        self._handle[key] = items
+        items = as_list(value)
+        if items is None and value is not ABSENT:
+            why = f"a value of type {type(value).__name__} is no list to change."
+            raise StateValueError(key, self._handle.info.id, why)
+        changed = list(items or ())
+        change(changed)
+        self._handle[key] = changed
 
     def emit(self, name: str, payload: Value = None) -> None:
         """Record an event of your own, here and now."""
         self._handle.emit(name, payload)
 
     def token(self, text: str) -> None:
-        """Send a piece of text out of a streaming stage."""
+        """Send a piece of text out of a streaming stage.
+
+        Raises:
+            FlowStreamError: The stage is none.
+        """
         run: Run = self._handle.run
+        info = self._handle.info
+        if info.kind != "streaming":
+            raise FlowStreamError(
+                f"Stage {info.id!r} sent a token, but is no streaming stage.",
+                fix="Write it with `@chart.streaming`, or with `stream=` as a Stage.",
+            )
         run.tokens.setdefault(self._handle.index, []).append(text)
         if run.stream is not None:
-            run.stream.token(self._handle.info.stream_id, text)
+            run.stream.token(info.stream_id, text)
 
     def detach_and_join_later(
         self, driver: DetachDriver, child: Flow, input: Mapping[str, Any] | None = None

@@ -59,7 +59,7 @@ class State:
         handle: TracedHandle = self.__handle
         value = handle.read(key)
         if value.__class__ in SCALARS:
-            return value
+            return value  # pyright: ignore[reportUnknownVariableType]  Any, narrowed by its class to less than Any
         if value is ABSENT:
             if key not in self.__defaults:
                 raise AbsentKeyError(key, handle.info.id)

@@ -127,6 +127,10 @@ class TracedHandle(Handle, gc=False, eq=False):
             return self.home.state.get(key, ABSENT)
         return value
 
+    def pin(self) -> None:
+        """Look at the state as it is now, not as it is when the stage first touches it (FLOW-MEM-7)."""
+        self._opened()
+
     def keys(self) -> list[str]:
         """The keys of the state as this stage sees it; records nothing."""
         buffer = self._opened()

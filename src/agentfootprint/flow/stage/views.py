@@ -20,7 +20,7 @@ __all__ = ["SCALARS", "DictView", "ListView", "unwrapped", "wrapped"]
 Path: TypeAlias = "tuple[str | int, ...]"
 
 
-SCALARS: Final = frozenset((str, int, float, bool, type(None)))
+SCALARS: Final[frozenset[object]] = frozenset((str, int, float, bool, type(None)))
 """Types of values that need no view; asked first, since most values are of them."""
 
 

@@ -6,6 +6,7 @@ The stage stays open while its branches run, so that items and results are one c
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import CoroutineType
 from typing import Any, TypeAlias, cast
 
 from agentfootprint.flow.errors import FlowLimitError, ForEachError
@@ -105,9 +106,13 @@ class Repeating(Branching):
             raise
         return list(ends.values())
 
-    async def _child(self, home: Home, child: Node, step: Execution) -> Value:
-        value = await super()._child(home, child, step)
-        return value if child.collect is None else self.growth.slots.pop(child)
+    def _child(self, home: Home, child: Node, step: Execution) -> CoroutineType[Any, Any, Value]:
+        plain = super()._child(home, child, step)
+        return plain if child.collect is None else self._collected(plain, child)
+
+    async def _collected(self, branch: Coroutine[Any, Any, Value], child: Node) -> Value:
+        await branch
+        return self.growth.slots.pop(child)
 
     def _given_up(self, step: Handle, raised: BaseException) -> None:
         """Close a for-each whose branch failed or paused: what it read is on record, and whose fault it was."""

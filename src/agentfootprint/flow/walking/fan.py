@@ -16,7 +16,7 @@ from agentfootprint.flow.again.points import ForkFrame, PausePoint, kept
 from agentfootprint.flow.errors import BranchTimeoutError
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.node import Node
-from agentfootprint.flow.watch.failure import name_of, noted
+from agentfootprint.flow.watch.failure import message_of, name_of, noted
 from agentfootprint.trace import thaw
 
 __all__ = ["BranchOutcome", "Settled", "gathered"]
@@ -31,7 +31,7 @@ class BranchOutcome(msgspec.Struct, frozen=True, gc=False):
 
     def to_wire(self) -> dict[str, Any]:
         """The outcome as plain JSON; an error by its message."""
-        result = {"message": str(self.result)} if self.is_error else thaw(self.result)
+        result = {"message": message_of(self.result)} if self.is_error else thaw(self.result)
         return {"id": self.id, "isError": self.is_error} | ({} if result is None else {"result": result})
 
 
@@ -85,6 +85,9 @@ class Settled:
             PauseSignal: A branch paused; the first in declaration order.
             Exception: A branch failed and `fail_fast` holds; the first in declaration order, the others as notes.
         """
+        if not self.errors and not self.pauses:
+            results = self.results
+            return {(name := child.info.branch_id): BranchOutcome(name, results.get(child)) for child in self.children}
         paused = next((self.pauses[child] for child in self.children if child in self.pauses), None)
         frame = None if paused is None else self._frame(paused)
         errors = self.errors

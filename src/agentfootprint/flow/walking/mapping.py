@@ -33,7 +33,7 @@ from agentfootprint.trace import (
     seed_of,
 )
 
-__all__ = ["map_in", "map_out"]
+__all__ = ["map_in", "map_out", "replaced"]
 
 
 def map_in(home: Home, node: Node, execution: Execution) -> tuple[dict[str, Value], tuple[str, ...]]:
@@ -79,7 +79,7 @@ def map_out(home: Home, inner: Home, node: Node, target: Execution, mount: Execu
     """
     dials = home.run.journal.dials
     if node.out_pairs is not None and dials.provenance == "off":
-        return _replaced(home, node.out_pairs, inner.state, target, mount)
+        return replaced(home, node.out_pairs, inner.state, target, mount)
     info = node.info
     reads: tuple[str, ...] | None = None
     outer: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ def map_out(home: Home, inner: Home, node: Node, target: Execution, mount: Execu
     else:
         mapped, reads, outer = _asked(home, inner, node, value)
     if info.array_merge == "replace-all" and dials.provenance == "off":
-        row = _replaced(home, tuple((key, key) for key in mapped), mapped, target, mount)
+        row = replaced(home, tuple((key, key) for key in mapped), mapped, target, mount)
         return MappedRow(row.execution, row.mount, row.writes, row.ops, reads, outer)
     ops = _merged(home, mapped, info.array_merge, dials)
     after = apply_smart_merge(FrozenDict(home.state), bundle_of_ops(ops))  # pyright: ignore[reportArgumentType]  a bundle in either form
@@ -100,7 +100,7 @@ def map_out(home: Home, inner: Home, node: Node, target: Execution, mount: Execu
     return MappedRow(target, mount, writes, ops, reads, outer)
 
 
-def _replaced(
+def replaced(
     home: Home, pairs: Iterable[tuple[str, str]], values: Mapping[str, Value], target: Execution, mount: Execution
 ) -> MappedRow:
     """Write values as they are; what did not change is left out."""
@@ -110,7 +110,7 @@ def _replaced(
         if source in values:
             new = values[source]
             before = state.get(key, ABSENT)
-            if before is not new and not same_value(before, new):
+            if before is not new and (before is ABSENT or not same_value(before, new)):
                 writes[key] = new
     if writes:
         if home.shared:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import perf_counter_ns
 from typing import Any, cast
 
@@ -13,8 +14,8 @@ from agentfootprint.flow.stage.asking import Answers, InterruptSignal
 from agentfootprint.flow.stage.handle import EMPTY, Handle
 from agentfootprint.flow.stage.home import Home, Run
 from agentfootprint.flow.telling import Teller
-from agentfootprint.flow.walking.mapping import map_in, map_out
-from agentfootprint.flow.watch.failure import is_a, name_of
+from agentfootprint.flow.walking.mapping import map_in, map_out, replaced
+from agentfootprint.flow.watch.failure import is_a, message_of, name_of
 from agentfootprint.flow.watch.recorder import Watch
 from agentfootprint.trace import (
     ABSENT,
@@ -124,13 +125,19 @@ class Mounting(Run):
         self._selections: dict[Node, tuple[Value, tuple[tuple[Node, ...], tuple[int, ...], Value]]] = {}
         self.yielded = perf_counter_ns()
         """When the event loop last had its turn."""
+        self.timeout: float | None = None
+        """Seconds it may take; set it before the start."""
+        self.refused: Exception | None = None
+        """Why it could not go on when it had begun: the checkpoint does not fit the branches of a for-each."""
+        self.until_ns = sys.maxsize
+        """When it must be over, on the clock of `perf_counter_ns`."""
 
     def _entered(self, home: Home, node: Node, step: Execution, entering: Entering | None) -> tuple[Home, Node]:
         """The runtime of a mount, and the node to begin with (5.4)."""
         if self.teller is not None:
             self.teller.begun(step, self.visits[node.info.number])
         if entering is None:
-            first = node.entry
+            first: Any = node.entry
             try:
                 seed, looked_at = map_in(home, node, step)
             except BaseException as error:
@@ -149,7 +156,7 @@ class Mounting(Run):
             veil.saw(inner.state, step.index)
         if self.teller is not None:
             self.teller.entered(step, node, inner.state)
-        return inner, cast("Node", first)
+        return inner, first
 
     def _entered_again(self, node: Node, step: Execution, frame: MountFrame) -> Home:
         """The runtime of a mount that a resume comes back to: as it was, without its input map (FLOW-PAU-6)."""
@@ -194,12 +201,18 @@ class Mounting(Run):
         broke: BrokeRow | None,
     ) -> BrokeRow | None:
         """A mount's chart ended: map its output out, booked on `target`; gives the break that goes on outside."""
-        if node.info.has_output:
+        pairs = node.out_pairs
+        if self.native and pairs is not None and node.collect is None and self.journal.veil is None:
+            self.journal.append(replaced(home, pairs, inner.state, target, step))
+        elif node.info.has_output:
             veil = self.journal.veil
             if veil is not None:
                 veil.leave(step.index, home.mount, node.info.out_map, inner.state)
             self._mapped_out(home, inner, node, target, step, value)
-        self._exited(step, inner)
+        if self.teller is None:
+            self.journal.append(step)
+        else:
+            self._exited(step, inner)
         if broke is None or not node.propagate_break:
             return None
         passed = BrokeRow(step, broke.reason, node.info.subflow_id)
@@ -246,8 +259,5 @@ def shown_question(journal: Journal, step: Execution, data: Value) -> Value:
 
 def words_of(error: BaseException, journal: Journal) -> str:
     """The message of an error as it goes on record; one that can't be shown, or may quote a secret, has none."""
-    try:
-        words = str(error.args[0]) if error.args else str(error)
-    except Exception:  # noqa: BLE001  a user's exception may do anything when it is looked at
-        words = "[unserializable error]"
+    words = message_of(error)
     return words if journal.veil is None else journal.veil.words(error, words)

@@ -80,9 +80,18 @@ def levels_of(named: Named, point: PausePoint, base: Node | None) -> list[Level]
     levels.append(Level(tuple(around), node, None))
     for level in levels:
         for owner, frame in level.around:
-            if isinstance(frame, ForkFrame) and _children(owner)[frame.branch].info.id != level.node.info.id:
-                raise _misfit(frame.id, f"has no branch {frame.branch!r} that leads to {level.node.info.id!r}")
+            if isinstance(frame, ForkFrame):
+                _check_branches(named, owner, frame, level.node)
     return levels
+
+
+def _check_branches(named: Named, owner: Node, frame: ForkFrame, inner: Node) -> None:
+    """Refuse a fork whose paused branch does not lead on, or that could not ask for the others afterwards."""
+    children = _children(owner)
+    if children[frame.branch].info.id != inner.info.id:
+        raise _misfit(frame.id, f"has no branch {frame.branch!r} that leads to {inner.info.id!r}")
+    for name, point in frame.pending.items():
+        levels_of(named, point, children[name].mount)
 
 
 def _found(named: Named, id: str, what: str, base: Node | None) -> Node:
@@ -194,13 +203,11 @@ class Reentry(Repeating):
 
         async def again(branches: list[Node]) -> dict[str, BranchOutcome]:
             children = {branch.info.branch_id: branch for branch in branches}
-            gone = next((name for name in (frame.branch, *frame.results, *frame.pending) if name not in children), None)
-            if gone is not None:
-                raise ResumeError(
-                    f"The for-each {node.info.id!r} has no branch {gone!r} any more.",
-                    fix="Let `items` give the same list as before the pause.",
-                )
-            levels = levels_of(self.growth.named, point, node.mount)
+            try:
+                levels = self._levels_in(node, frame, children, point)
+            except (ResumeError, CheckpointError) as refused:
+                self.refused = refused
+                raise
             inward = Entering(levels, point, entering.answer, asks_again=entering.asks_again)
             step.home.depth += 1
             try:
@@ -209,6 +216,18 @@ class Reentry(Repeating):
                 step.home.depth -= 1
 
         return await self.for_each(node, step, again)
+
+    def _levels_in(self, node: Node, frame: ForkFrame, children: dict[str, Node], point: PausePoint) -> list[Level]:
+        """The way on in the paused branch of a for-each, whose branches are made by now."""
+        gone = next((name for name in (frame.branch, *frame.results, *frame.pending) if name not in children), None)
+        if gone is not None:
+            raise ResumeError(
+                f"The for-each {node.info.id!r} has no branch {gone!r} any more.",
+                fix="Let `items` give the same list as before the pause.",
+            )
+        for name, pending in frame.pending.items():
+            levels_of(self.growth.named, pending, children[name].mount)
+        return levels_of(self.growth.named, point, node.mount)
 
     async def _branch_on(
         self,
@@ -226,13 +245,14 @@ class Reentry(Repeating):
             ends = settled.errors if end.is_error else settled.results
             ends[children[name]] = end.result
         settled.pending = dict(frame.pending)
+        place = len(self.journal.rows)
         await self._settle(home, settled, children[frame.branch], comes, entering)
         if not settled.pauses and settled.pending and not (settled.fail_fast and settled.errors):
             name = next(name for name in children if name in settled.pending)
             point = settled.pending.pop(name)
             levels = levels_of(self.growth.named, point, children[name].mount)
             again = Entering(levels, point, None, asks_again=True)
-            above = comes if comes[1] == CHILD else (self._last(levels[0].node, home) or comes[0], RESUME)
+            above = comes if comes[1] == CHILD else (self._last(levels[0].node, home) or self._head(place), RESUME)
             await self._settle(home, settled, children[name], above, again)
         return settled.outcome()
 

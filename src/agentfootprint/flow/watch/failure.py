@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TypeGuard, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
-__all__ = ["is_a", "issues_of", "name_of", "noted"]
+__all__ = ["UNREADABLE", "is_a", "issues_of", "message_of", "name_of", "noted"]
 
 E = TypeVar("E", bound=BaseException)
+
+UNREADABLE: Final = "[unserializable error]"
+"""What is told of an exception that raises when it is looked at (FLOW-EXE-13)."""
 
 
 def is_a(error: BaseException, kind: type[E]) -> TypeGuard[E]:
@@ -24,6 +27,14 @@ def name_of(error: BaseException) -> str:
         return str(type(error).__name__)
     except Exception:  # noqa: BLE001  a metaclass of the user's
         return "Exception"
+
+
+def message_of(error: BaseException) -> str:
+    """The message of an exception, without what our own add to it; one that can't be shown has none (FLOW-EXE-13)."""
+    try:
+        return str(error.args[0]) if error.args else str(error)
+    except Exception:  # noqa: BLE001  an exception of the user's
+        return UNREADABLE
 
 
 def issues_of(error: BaseException) -> tuple[tuple[str, str], ...]:

@@ -44,6 +44,8 @@ class RunLogWriter:
         self._is_open = False
         self._first = b""
         """What comes before the next line, once there is one."""
+        self._goes_on = False
+        """Whether a resume's id comes before the next line, once there is one."""
 
     def open(self, journal: Journal) -> None:
         """Follow a journal from now on; one that is followed already goes on where it was.
@@ -66,9 +68,8 @@ class RunLogWriter:
             self._shut()
             raise RunLogFileError(str(self.path), error) from error
         self._first = b"\n" if torn else b""
-        if journal is self._journal and self._lines is not None:
-            self._first += self._lines.resumed(journal.run_id)
-        else:
+        self._goes_on = journal is self._journal and self._lines is not None
+        if not self._goes_on:
             self._journal, self._lines, self._begun, self._done = journal, None, journal.first_index - 1, 0
         journal.append = self.append
         self._is_open = True
@@ -91,15 +92,17 @@ class RunLogWriter:
         if self._file < 0 or self._journal is None:
             return
         shown = self._journal.shown()
-        rows, data = shown.rows, self._first
+        rows = shown.rows
         end = len(rows)
         if end == self._done:
             return
+        data = self._before()
         if self._lines is None:
             self._lines = LineWriter(shown)
             data += msgspec.json.encode(header_line(shown)) + b"\n"
+        self._lines.journal = shown  # another one once something is redacted
         data += self._lines.lines(rows[self._done : end])
-        self._done, self._first = end, b""
+        self._done = end
         self._write(data)
 
     def close(self, outcome: str | None) -> None:
@@ -113,13 +116,21 @@ class RunLogWriter:
             return
         self.flush()
         if self._lines is not None and outcome is not None:
-            self._write(self._first + self._lines.end(outcome))
+            self._write(self._before() + self._lines.end(outcome))
         journal.append = journal.rows.append
         self._is_open = False
         if self._file >= 0 and self._fsync != "none":
             with contextlib.suppress(OSError):  # a pipe or a device that can't
                 os.fsync(self._file)
         self._shut()
+
+    def _before(self) -> bytes:
+        """What comes before the next line, which is written now."""
+        data, self._first = self._first, b""
+        if self._goes_on and self._lines is not None and self._journal is not None:
+            data += self._lines.resumed(self._journal.run_id)
+        self._goes_on = False
+        return data
 
     def _write(self, data: bytes) -> None:
         if self._file < 0:

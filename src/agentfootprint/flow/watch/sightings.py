@@ -6,12 +6,12 @@ missing on the wire.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from agentfootprint.flow.watch.failure import issues_of
+from agentfootprint.flow.watch.failure import UNREADABLE, issues_of
 from agentfootprint.trace import ROOT_RUNTIME_STAGE_ID, ROOT_STAGE_ID, Record, Value, thaw
 
 if TYPE_CHECKING:
@@ -104,9 +104,6 @@ class StructuredError(Record, frozen=True, gc=False, rename="camel", omit_defaul
     """What a validation found wrong."""
 
 
-_HOSTILE: Final = "[unserializable error]"
-
-
 def structured_error(error: BaseException, veil: Veil | None = None) -> StructuredError:
     """Describe an error; one whose attributes raise is described as that.
 
@@ -131,7 +128,7 @@ def _described(error: BaseException) -> StructuredError:
             issues=issues or UNSET,
         )
     except Exception:  # noqa: BLE001  a user's exception may do anything when it is looked at
-        return StructuredError(message=_HOSTILE)
+        return StructuredError(message=UNREADABLE)
 
 
 class Sighting(Record, frozen=True, gc=False, rename="camel", omit_defaults=True, kw_only=True):

@@ -53,10 +53,10 @@ class RunQuestions:
 
         def read() -> Runtimes:
             shown = journal.shown()  # what is redacted is redacted here too
-            if known:
+            if known and known[0].journal is shown:
                 known[0].refresh()
-            else:
-                known.append(JournalRuntimes(shown))
+            else:  # the first question, or the first since something is redacted
+                known[:] = [JournalRuntimes(shown)]
             return known[0].runtimes
 
         return cls(read)

@@ -8,10 +8,10 @@ are freed with the last who asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from agentfootprint.trace.bundle import CommitBundle
-from agentfootprint.trace.crossing.runtimes import MappedOut, Runtime, Runtimes, Sources
+from agentfootprint.trace.crossing.runtimes import UNKNOWN, MappedOut, Runtime, Runtimes, Sources, returned
 from agentfootprint.trace.log import LogIndex
 from agentfootprint.trace.questions.sources import ControlDeps, KeysReadSource, ReadsCoverage, ReadsLookup
 from agentfootprint.trace.rows.fold import Commit, Fold
@@ -19,8 +19,6 @@ from agentfootprint.trace.rows.journal import DecidedRow, Execution, Journal, Ma
 from agentfootprint.trace.rows.projection import as_bundle_of, note_decision
 
 __all__ = ["JournalRuntimes"]
-
-_UNKNOWN: Final = Sources((), "unknown")
 
 
 class JournalRuntimes:
@@ -31,7 +29,7 @@ class JournalRuntimes:
     """
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+        self.journal = journal
         self._fold = Fold(journal)
         self._row = 0
         self._logs: list[list[CommitBundle]] = []
@@ -58,7 +56,7 @@ class JournalRuntimes:
 
     def refresh(self) -> None:
         """Read the rows that were added since."""
-        rows = self._journal.rows
+        rows = self.journal.rows
         for commit in self._fold.commits():
             self._look(rows, commit.row + 1)
             self._committed(commit, rows[commit.row])
@@ -76,7 +74,7 @@ class JournalRuntimes:
             elif isinstance(row, SeededRow):
                 self._noticed[row.execution.index] = row.reads
             elif isinstance(row, (DecidedRow, SelectedRow)):
-                note_decision(self._deps, self._journal, row)
+                note_decision(self._deps, self.journal, row)
         self._row = max(self._row, end)
 
     def _open(self, runtime: Runtime, mount: int) -> None:
@@ -100,7 +98,7 @@ class JournalRuntimes:
         self._deps.executed(step, None if parent is None else parent.runtime_stage_id)
         if info.kind != "mount":
             return
-        restored = self._journal.base_states.get(execution.index)
+        restored = self.journal.base_states.get(execution.index)
         continues = self._latest.get(info.number, -1) if restored is not None else -1
         runtime = Runtime(
             LogIndex([]),
@@ -121,7 +119,7 @@ class JournalRuntimes:
         number = self._number[commit.mount]
         log = self._logs[number]
         place = len(log)
-        log.append(as_bundle_of(self._journal, commit, place))
+        log.append(as_bundle_of(self.journal, commit, place))
         self.rows_of[number, place] = commit.row
         step = commit.execution.runtime_stage_id
         if commit.kind == "stage":
@@ -133,7 +131,7 @@ class JournalRuntimes:
             if items and commit.writes:
                 reads = tuple(commit.execution.reads)
                 self.runtimes.mapped[number, place] = tuple(
-                    MappedOut(inner, _returned, reads, adds=False) for inner in items
+                    MappedOut(inner, returned, reads, adds=False) for inner in items
                 )
         elif commit.kind == "mapped" and isinstance(row, MappedRow):
             inner = self._number.get(row.mount.index)
@@ -166,13 +164,9 @@ def _seeded(
         gatherer = begun.get(mount.parent)
         if noticed is not None and gatherer is not None and gatherer.info.kind == "foreach":
             noticed = (*gatherer.reads, *noticed)
-        return _UNKNOWN if noticed is None else Sources(noticed, "noticed")
+        return UNKNOWN if noticed is None else Sources(noticed, "noticed")
 
     return sources
-
-
-def _returned(_: str) -> Sources:
-    return Sources((), "returned")
 
 
 def _given(row: MappedRow) -> Callable[[str], Sources]:
@@ -181,6 +175,6 @@ def _given(row: MappedRow) -> Callable[[str], Sources]:
     def sources(key: str) -> Sources:
         if declared is not None:
             return Sources(tuple(source for target, source in declared if target == key), "declared")
-        return _returned(key) if row.reads is None else Sources(row.reads, "noticed")
+        return returned(key) if row.reads is None else Sources(row.reads, "noticed")
 
     return sources

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agentfootprint.trace.bundle import CommitBundle, as_list, as_object, dig
-from agentfootprint.trace.crossing.runtimes import MappedOut, Runtime, Runtimes, Sources
+from agentfootprint.trace.crossing.runtimes import UNKNOWN, MappedOut, Runtime, Runtimes, Sources, returned
 from agentfootprint.trace.ids import PATH_DELIMITER, split_stage_id
 from agentfootprint.trace.log import LogIndex, value_at
 from agentfootprint.trace.questions.sources import ControlDep, keys_read_from_execution_tree
@@ -20,7 +20,6 @@ from agentfootprint.trace.values import ABSENT, JsonObject, Value, deep_equal
 
 __all__ = ["snapshot_runtimes"]
 
-_UNKNOWN: Final = Sources((), "unknown")
 _TELLING: Final = 8
 """A text this long, or a container, is taken for the same value under another name; shorter ones repeat by chance."""
 
@@ -184,7 +183,7 @@ class _Reader:
             log, own = runtimes.every[above].log, runtimes.own.get(step, -1)
             if step in self._gathering and own >= 0:
                 reads = self._gathering[step]
-                runtimes.mapped[above, own] = tuple(MappedOut(inner, _returned, reads, adds=False) for inner in numbers)
+                runtimes.mapped[above, own] = tuple(MappedOut(inner, returned, reads, adds=False) for inner in numbers)
             for position in range(own + 1, len(log)):
                 bundle = log[position]
                 if bundle.runtime_stage_id == step and bundle.trace:
@@ -215,7 +214,7 @@ class _Reader:
             if noticed is not None:
                 return Sources(tuple(noticed), "noticed")
             name = self._same_inside(number, key, bundle)
-            return _UNKNOWN if name is None else Sources((name,), "inferred")
+            return UNKNOWN if name is None else Sources((name,), "inferred")
 
         return MappedOut(number, sources, tuple(as_list(node.get("mapParentReads")) or ()))
 
@@ -239,13 +238,9 @@ class _Reader:
             given = dig(runtime.log[0].overwrite, [key]) if len(runtime.log) else ABSENT
             names = [path for path in above.paths if PATH_DELIMITER not in path]
             name = _same_as(given, key, lambda name: value_at(above, runtime.began - 1, name), names)
-            return _UNKNOWN if name is None else Sources((name,), "inferred")
+            return UNKNOWN if name is None else Sources((name,), "inferred")
 
         return sources
-
-
-def _returned(_: str) -> Sources:
-    return Sources((), "returned")
 
 
 def _last_step(log: LogIndex) -> str | None:

@@ -16,7 +16,7 @@ from agentfootprint.trace.crossing.runtimes import MappedOut, Runtimes
 from agentfootprint.trace.ids import PATH_DELIMITER
 from agentfootprint.trace.log import LogIndex
 from agentfootprint.trace.questions.ground import Link
-from agentfootprint.trace.questions.notes import Note
+from agentfootprint.trace.questions.notes import Note, NoteCode
 from agentfootprint.trace.values import ABSENT
 
 __all__ = ["PLACE", "CrossingGround"]
@@ -219,9 +219,8 @@ class CrossingGround:
             "source.",
         )
 
-    def _note(self, code: str, step: str, key: str, detail: str) -> None:
-        known = "boundary-inferred" if code == "boundary-inferred" else "boundary-not-recorded"
-        self._notes.setdefault((known, step, key), Note(known, detail))
+    def _note(self, code: NoteCode, step: str, key: str, detail: str) -> None:
+        self._notes.setdefault((code, step, key), Note(code, detail))
 
 
 def _writers(log: LogIndex, path: str, before: int) -> Iterator[tuple[int, str]]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from agentfootprint.trace.ids import PATH_DELIMITER
 from agentfootprint.trace.log import LogIndex
 from agentfootprint.trace.questions.sources import ControlLookup, KeysReadSource
 
-__all__ = ["Basis", "MappedOut", "Runtime", "Runtimes", "Sources"]
+__all__ = ["UNKNOWN", "Basis", "MappedOut", "Runtime", "Runtimes", "Sources", "returned"]
 
 Basis: TypeAlias = Literal["declared", "noticed", "inferred", "returned", "unknown"]
 """How it is known which keys went into a crossing; `returned`: they came from what the last stage returned."""
@@ -28,6 +28,14 @@ class Sources:
 
     keys: tuple[str, ...]
     basis: Basis
+
+
+UNKNOWN: Final = Sources((), "unknown")
+
+
+def returned(_: str) -> Sources:
+    """What any key came from of which only this is known: the last stage returned it."""
+    return Sources((), "returned")
 
 
 @dataclass(slots=True)
@@ -43,7 +51,7 @@ class Runtime:
     """How many commits that one had when the mount began."""
     namespace: str = ""
     """Where the mount looks keys up first, when it stands in a branch (FLOW-MEM-9)."""
-    seeded: Callable[[str], Sources] = field(default=lambda _: Sources((), "unknown"))
+    seeded: Callable[[str], Sources] = field(default=lambda _: UNKNOWN)
     """A key of its first state -> the parent's keys that it was made from."""
     continues: int = -1
     """Number of the runtime of the same mount that a resume goes on with."""

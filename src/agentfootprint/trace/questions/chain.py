@@ -450,7 +450,8 @@ def _link_text(node: CausalNode, edges: Sequence[CausalEdge]) -> str:
         edge = next((edge for edge in data if edge.key == node.linked_by), data[0] if data else None)
         weight = f" ({scalar_text(edge.weight)})" if edge is not None and edge.weight != 1 else ""
         text = f" ← via {node.linked_by}{weight}"
-        text += "".join(f" ← [map: {_boundary(edge)}]" for edge in data if edge.kind == "map")
+        crossed = dict.fromkeys(_boundary(edge) for edge in data if edge.kind == "map")
+        text += "".join(f" ← [map: {boundary}]" for boundary in crossed)
     control = next((edge for edge in edges if edge.kind == "control"), None)
     if control is None:
         return text

@@ -17,7 +17,7 @@ from agentfootprint.trace.ids import INERT_SEGMENTS, PATH_DELIMITER
 from agentfootprint.trace.questions.sources import ControlDeps
 from agentfootprint.trace.rows.fold import Commit, Fold
 from agentfootprint.trace.rows.journal import DecidedRow, Execution, Journal, Op, SelectedRow
-from agentfootprint.trace.values import ABSENT, FrozenList, Value, deep_equal
+from agentfootprint.trace.values import ABSENT, FrozenList, JsonObject, Value, deep_equal
 
 __all__ = [
     "JournalIndex",
@@ -31,6 +31,7 @@ __all__ = [
     "project_control_deps",
     "project_reads",
     "project_state",
+    "rule_label",
 ]
 
 Values: TypeAlias = Literal["full", "delta"]
@@ -102,13 +103,13 @@ def note_decision(deps: ControlDeps, journal: Journal, row: DecidedRow | Selecte
     numbers = (row.chosen,) if isinstance(row, DecidedRow) else row.chosen
     evidence = as_object(row.evidence)
     chosen = [
-        (stage.branch_id, _label_of(evidence, stage.branch_id)) for stage in map(journal.stages.__getitem__, numbers)
+        (stage.branch_id, rule_label(evidence, stage.branch_id)) for stage in map(journal.stages.__getitem__, numbers)
     ]
     deps.decided(row.execution.runtime_stage_id, chosen, evidence)
 
 
-def _label_of(evidence: Mapping[str, Value] | None, branch: str) -> str | None:
-    """The label of the rule that chose a branch."""
+def rule_label(evidence: JsonObject | None, branch: str) -> str | None:
+    """The label of the rule that chose a branch, by the evidence of a choice."""
     for raw in as_list((evidence or {}).get("rules")) or ():
         rule = as_object(raw) or {}
         if rule.get("matched") and rule.get("branch") == branch:

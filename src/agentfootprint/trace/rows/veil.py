@@ -85,10 +85,6 @@ class Veil:
         self._mapped: dict[int, dict[str, Hiding]] = {}
         self._gathered: set[str] = set()
 
-    def afresh(self) -> Veil:
-        """The same redaction before anything happened in this journal."""
-        return Veil(self.policy)
-
     @property
     def keeps_secrets(self) -> bool:
         """Whether texts that nobody can check for secrets (error messages) are to be withheld."""
@@ -238,8 +234,13 @@ class Veil:
         return self.whole(FrozenDict({key: value}), mount)[key]
 
     def words(self, error: BaseException, message: str) -> str:
-        """The message of an error; withheld where it may quote a secret (FLOW-DEC-6). Our own errors quote none."""
-        return self.placeholder if self.keeps_secrets and not isinstance(error, AgentFootprintError) else message
+        """The message of an error; withheld where it may quote a secret (FLOW-DEC-6).
+
+        Our own errors quote none, but those that say so by `quotes_others`. The error's `__class__` is not asked.
+        """
+        kind = type(error)
+        is_safe = issubclass(kind, AgentFootprintError) and not getattr(kind, "quotes_others", False)
+        return message if is_safe or not self.keeps_secrets else self.placeholder
 
 
 def _fields_covered(path: Path, value: Value, fields: tuple[HiddenField, ...], word: str) -> Covered:

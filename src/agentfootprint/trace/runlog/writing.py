@@ -67,11 +67,12 @@ class LineWriter:
     """Turns rows into lines; it remembers what is on record and where.
 
     Args:
-        journal: Whose rows they are: the shown journal of the run.
+        journal: Whose rows they are: the shown journal of the run. Give another one when something is redacted now
+            and nothing was before.
     """
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+        self.journal = journal
         self._values = ValueWriter()
         self._number = 1
         """Of the next line; the header is line 0."""
@@ -167,10 +168,10 @@ class LineWriter:
     def _restored(self, mount: Execution) -> dict[str, Any]:
         """What a mount began with, where its declared map does not imply it."""
         extra: dict[str, Any] = {}
-        restored = self._journal.base_states.get(mount.index)
+        restored = self.journal.base_states.get(mount.index)
         if restored is not None:
             extra["state"] = {key: self._values.write_apart(value) for key, value in restored.items()}
-        seed = self._journal.seeds.get(mount.index)
+        seed = self.journal.seeds.get(mount.index)
         if seed is not None:
             extra["seed"] = self._changes(seed.writes, seed.ops, mount.index, apart=True)
         return extra
