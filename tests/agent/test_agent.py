@@ -54,6 +54,12 @@ def test_two_tools_of_one_name_are_refused() -> None:
         Agent(Mock("x"), tools=[lookup, lookup])
 
 
+@pytest.mark.parametrize("given", ["no", None, 1])
+def test_whether_to_cache_is_yes_or_no(given: Any) -> None:
+    with pytest.raises(ConfigError, match=r"caching is of the type \w+\. Use True or False\."):
+        Agent(Mock("Hi."), caching=given)
+
+
 def test_two_pieces_of_one_id_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"'tone'"):
         Agent(Mock("x"), context=[Steering("tone", "Kind."), Fact("tone", "A fact.")])

@@ -37,6 +37,7 @@ def use(iteration: int | None, *, step: str = "tool-calls#22", **more: Any) -> A
         "finished": True,
         "ok": True,
         "denied": False,
+        "dispatched": True,
         "result": "found",
     }
     return SimpleNamespace(**{**given, **more})
@@ -83,6 +84,7 @@ def test_unknown_tokens_are_unknown_and_never_zero(usage: Usage | None) -> None:
         ({"ok": False, "result": "It broke."}, 'search({"query":"tea"}) -> an error, 9 characters'),
         ({"finished": False, "result": None, "ok": False}, 'search({"query":"tea"}) -> not settled'),
         ({"denied": True, "result": "[permission denied: no]"}, 'search({"query":"tea"}) -> denied'),
+        ({"dispatched": False, "ok": False}, 'search({"query":"tea"}) -> not run'),
         ({"result": None}, 'search({"query":"tea"}) -> nothing recorded'),
         ({"args": {"query": "\x1b[2J"}}, 'search({"query":"\\u001b[2J"}) -> 5 characters'),
     ],
@@ -132,3 +134,26 @@ def test_a_block_of_calls_says_what_changed_in_it() -> None:
     (block,) = [line for line in table(calls, [use(n) for n in range(10, 14)]) if line.startswith("6-55")]
 
     assert block == "6-55  50 calls  tools: search 4  changed: system in 1 call"
+
+
+def test_a_call_that_waits_for_a_person_says_so() -> None:
+    open_one = use(1, finished=False, ok=False, result=None)
+    rows = call_rows([call(1)], [open_one], waits=True)
+
+    lines = table_text(rows, width=80, whole=True).splitlines()
+
+    assert lines[2].endswith('search({"query":"tea"}) -> waits for a person')
+    assert rows[0].to_wire()["toolCalls"] == [{"step": "tool-calls#22", "tool": "search", "ok": False, "waits": True}]
+
+
+def test_a_call_that_an_earlier_run_asked_for_stands_before_the_first_model_call() -> None:
+    taken_up = use(1, step="tool-calls#23")
+    rows = call_rows([call(2, step="call-llm#41")], [taken_up])
+
+    lines = table_text(rows, width=80, whole=True).splitlines()
+
+    assert lines[1].split() == ["1", "tool-calls#23", 'search({"query":"tea"})', "->", "5", "characters"]
+    assert lines[2].split()[:2] == ["2", "call-llm#41"]
+    assert rows[0].to_wire()["settledBefore"] == [
+        {"step": "tool-calls#23", "tool": "search", "ok": True, "resultCharacters": 5}
+    ]

@@ -10,12 +10,17 @@ import pytest
 from agentfootprint.cli.run_facts import events_text, record_text, run_document, run_line, run_text
 from agentfootprint.llm import Usage
 from agentfootprint.recording import Recording
+from agentfootprint.trace import ABSENT
 from tests.cli.commands import widest
 
 
 def event(clock: int) -> Any:
     meta = SimpleNamespace(wall_clock_ms=clock, run_offset_ms=clock, runtime_stage_id="call-llm#18")
-    return SimpleNamespace(type="agentfootprint.stream.llm_start", meta=meta)
+    return SimpleNamespace(type="agentfootprint.stream.llm_start", payload=None, meta=meta)
+
+
+def nothing(_: str) -> Any:
+    return ABSENT
 
 
 def run(**more: Any) -> Any:
@@ -30,6 +35,7 @@ def run(**more: Any) -> Any:
         "ended": None,
         "flags": (),
         "header": {},
+        "value_at": nothing,
     }
     return SimpleNamespace(**{**given, **more})
 
@@ -51,7 +57,15 @@ def test_the_run_of_the_first_hour_says_what_is_not_known() -> None:
     [
         ({"events": []}, "time not recorded"),
         ({"events": [event(5)]}, "time unusable: the only event carries one clock time"),
+        ({"events": [event(5), event(5)], "native": True}, "time under 0.01 s"),
         ({"events": [event(0), event(41_000)]}, "time 41 s"),
+        ({"value_at": {"cumEstimatedUsd": 0.018}.get}, "cost $0.02"),
+        ({"value_at": {"cumEstimatedUsd": 0}.get}, "cost not priced"),
+        ({"value_at": {"unpricedCalls": 2}.get}, "cost unknown: 2 calls not priced"),
+        (
+            {"value_at": {"cumEstimatedUsd": 0.03, "unpricedCalls": 1}.get},
+            "cost unknown: 1 call not priced, the others $0.03",
+        ),
         ({"calls": []}, "0 iterations"),
         ({"calls": []}, "tokens unknown"),
         ({"run_id": "a\x1b[2J"}, "a\\x1b[2J"),

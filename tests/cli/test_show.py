@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfootprint import Agent, Mock, tool
+from agentfootprint import Agent, Mock, decline, tool
 from agentfootprint.agent import Limits
 from agentfootprint.cli.errors import UsageError
 from agentfootprint.cli.show import read_range
@@ -246,3 +246,22 @@ def test_an_imported_run_says_what_it_does_not_know() -> None:
     assert "complete: not stated (no envelope)" in ran.out
     assert "reads are inferred from message" in ran.out
     assert widest(ran.out) <= 80
+
+
+def test_both_runs_of_a_paused_turn_say_what_became_of_the_call(tmp_path: Path) -> None:
+    @tool(check_in="always")
+    def refund(order: str) -> str:
+        """Refund one order. Use it when the policy allows it."""
+        return order
+
+    agent = Agent(Mock([Mock.call("refund", order="A"), "Refunded."]), tools=[refund])
+    first = agent.run_sync("Refund A.")
+    assert first.paused is not None
+    second = agent.resume_sync(first.paused, decline(by="dana"))
+    for name, result in (("first", first), ("second", second)):
+        result.recording.save(tmp_path / f"{name}.json")
+
+    said = [afp("show", str(tmp_path / f"{name}.json")).out for name in ("first", "second")]
+
+    assert 'tool-calls#22  refund({"order":"A"}) -> waits for a person' in said[0]
+    assert '1   tool-calls#23  refund({"order":"A"}) -> denied' in said[1]

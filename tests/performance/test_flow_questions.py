@@ -124,8 +124,8 @@ def test_a_slice_without_limits_grows_with_its_steps() -> None:
 def test_a_chain_of_the_log_grows_with_its_steps() -> None:
     def cost(passes: int) -> float:
         index = LogIndex(project_commit_log(looped(passes)))
-        limits = {"max_depth": 10**9, "max_nodes": 10**9}
-        return seconds(lambda: causal_chain(index, f"work#{passes - 1}", lambda _: ("n",), **limits))
+        start, most = f"work#{passes - 1}", 10**9
+        return seconds(lambda: causal_chain(index, start, lambda _: ("n",), max_depth=most, max_nodes=most))
 
     linear(cost, 4_000)
 

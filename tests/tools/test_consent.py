@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Tool, tool
+from agentfootprint import Tool, ask_human, tool
 from agentfootprint.tools import CheckInContext, trips
 from agentfootprint.tools.errors import ToolDefinitionError
 from agentfootprint.trace import freeze
@@ -34,6 +34,13 @@ async def test_an_async_predicate_is_awaited() -> None:
 
     assert await trips(large, freeze({"amount": 101}), CONTEXT) is True
     assert await trips(large, freeze({"amount": 100}), CONTEXT) is False
+
+
+async def test_a_predicate_that_asks_a_person_itself_trips_and_never_answers_in_the_calls_place() -> None:
+    def asks(args: dict[str, Any], ctx: CheckInContext) -> bool:
+        ask_human("May it?")
+
+    assert await trips(asks, freeze({"amount": 100}), CONTEXT) is True
 
 
 async def test_a_predicate_gets_arguments_of_its_own() -> None:

@@ -75,8 +75,6 @@ def unbuilt(case: Case) -> str | None:
     """What a case needs that is not built yet, or `None`."""
     given = case.input
     needs = [f"agent.{key}" for key in given.get("agent", {}) if key not in BUILT_AGENT]
-    if given.get("agent", {}).get("reactMode") == "dynamic-grouped":
-        needs.append("agent.reactMode dynamic-grouped (P2)")
     needs += [f"provider.{key}" for key in given.get("provider", {}) if key not in BUILT_PROVIDER]
     needs += [f"step {step['op']}" for step in given["steps"] if step["op"] not in BUILT_STEPS]
     needs += [f"step.{key}" for step in given["steps"] for key in step if key not in _step_keys(step["op"])]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 from msgspec import UNSET
 from typing_extensions import TypeVar
 
-from agentfootprint import events, explain, llm, providers
+from agentfootprint import events, explain, providers
 from agentfootprint._blocking import blocking
 from agentfootprint.agent.listening import check_event_type
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions
@@ -64,7 +64,8 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         record: What the record keeps; `False` keeps none.
         caching: Whether cache markers are decided.
         mode: `"dynamic"` composes the whole context before every model call, `"classic"` the system prompt and the
-            tools in the first iteration only (AGT-36).
+            tools in the first iteration only (AGT-36), `"dynamic-grouped"` does as the first with all that leads to a
+            reply in one mount of the chart (AGT-37).
         configure: Asked once a run, before its first step, for another model or base prompt (AGT-19).
 
     Raises:
@@ -102,6 +103,8 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
             raise ConfigError("id", f"The agent's id is {id!r}.", fix="Give a short name, or leave it out.")
         if not isinstance(record, (bool, RecordOptions)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
             raise ConfigError("record", f"record is {record!r}.", fix="Use True, False or RecordOptions(...).")
+        if not isinstance(caching, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  as above
+            raise ConfigError("caching", f"caching is of the type {type(caching).__name__}.", fix="Use True or False.")
         if output is not None and not isinstance(output, Output):
             output = Output(output)
         self.record = record
@@ -465,7 +468,7 @@ def provider_and_model(model: str | LLMProvider, provider: LLMProvider | None) -
             raise ConfigError(
                 "provider", "Both model and provider are providers.", fix="Give one provider, as the first argument."
             )
-        if not isinstance(model, llm.LLMProvider):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        if getattr(model, "complete", None) is None or not hasattr(model, "name"):  # as `isinstance`, which is slow
             raise ConfigError(
                 "model",
                 f"The model is a {type(model).__name__}, which is neither a model string nor a provider.",

@@ -14,7 +14,7 @@ from agentfootprint.agent.dispatching.executing import declare_coverage, judge_r
 from agentfootprint.agent.dispatching.settled import Passed, Settled, frozen_args
 from agentfootprint.agent.finish import turn_end
 from agentfootprint.agent.gating.halted import Halted
-from agentfootprint.agent.result import ToolCallRecord
+from agentfootprint.agent.result import LandedCall, ToolCallRecord
 from agentfootprint.agent.running.barrier import PENDING_WRITE, stored
 from agentfootprint.agent.scope import CALL_MARKS, RunScope
 from agentfootprint.agent.texts import CUT_OFF_TEXT, refused_arguments, unknown_tool
@@ -55,7 +55,7 @@ async def run_tool_calls(h: Handle) -> FrozenDict | None:
     Returns:
         What a person is asked, which pauses the run (02 s.12); `None` when nobody is.
     """
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     calls: FrozenList = h["llmLatestToolCalls"]
     iteration: int = h["iteration"]
     history: FrozenList = h["history"]
@@ -247,7 +247,12 @@ def _settle_cut(
 async def _one(h: Handle, scope: RunScope, call: ToolCall, iteration: int, place: tuple[int, int]) -> Settled:
     marks = _announce(h, scope, call, place)
     started = perf_counter_ns()
-    passed = await _gated(h, scope, call, iteration)
+    tool = scope.offer.by_name.get(call.name)
+    if tool is not None and scope.rules is None and tool.check_in is None and call.args_error is None:
+        checked = validated(h, scope, tool, call, frozen_args(call), iteration)  # nobody else is asked
+        passed = checked if isinstance(checked, Settled) else Passed(tool, frozen_args(call), checked)
+    else:
+        passed = await _gated(h, scope, call, iteration)
     if type(passed) is Settled:
         settled = passed
     else:
@@ -290,14 +295,14 @@ def _land(
     scope.emit(h, end, marks)
     scope.invalid_in_a_row = scope.invalid_in_a_row + 1 if settled.refused else 0
     scope.tool_calls.append(
-        ToolCallRecord(
+        LandedCall(
             call.name,
             frozen_args(call),
             None if settled.result is NO_VALUE else settled.result,
-            ok=not settled.error,
-            dispatched=settled.ran,
-            denied=settled.denied,
-            duration_ms=elapsed_ms,
+            not settled.error,
+            settled.ran,
+            settled.denied,
+            elapsed_ms,
         )
     )
     if settled.ran and scope.gates.repeated_call_note:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -38,9 +38,9 @@ _NOTHING: Final = FrozenList([], 0)
 _UNREPORTED: Final = TokenCounts(input=0, output=0, usage_reported=False)
 
 
-async def call_llm(h: Handle) -> None:
+def call_llm(h: Handle) -> Awaitable[None]:
     """Assemble the request, ask, and commit what came back (02 s.8.1)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     rows = h["systemPromptInjections"]
     iteration: int = h["iteration"]
     history: FrozenList = h["history"]
@@ -57,7 +57,7 @@ async def call_llm(h: Handle) -> None:
     now = scope.pass_
     system: str | None = now.system_text if now is not None and now.system_rows is rows else rows_text(rows)
     scope.emit(h, IterationStart(turn_index=0, iter_index=iteration))
-    await exchange(h, scope, iteration, (total_in, total_out), system=system, history=history, tools=tools)
+    return exchange(h, scope, iteration, (total_in, total_out), system=system, history=history, tools=tools)
 
 
 async def exchange(
@@ -189,7 +189,7 @@ async def _ask(scope: RunScope, h: Handle, request: LLMRequest, iteration: int) 
 def normalise_thinking(h: Handle) -> None:
     """Keep the thinking blocks of the reply, in the handler's one form (02 s.8.6)."""
     iteration: int = h["iteration"]
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     handler = scope.plan.thinking
     response = scope.response
     if handler is None or response is None or response.raw_thinking is None:

@@ -26,6 +26,7 @@ from agentfootprint.agent.compose import (
 )
 from agentfootprint.agent.composing.delivering import deliver
 from agentfootprint.agent.finish import FINAL_INPUT, break_final, prepare_final, seed
+from agentfootprint.agent.grouping import GROUP, grouped
 from agentfootprint.agent.judging.tiers import prepare_final_with_tiers
 from agentfootprint.agent.pausing.answering import resume_tool_calls
 from agentfootprint.agent.route import retry_output, route, wrap_up
@@ -138,7 +139,13 @@ def _final(*, has_tiers: bool) -> Subflow:
 
 @functools.cache
 def agent_chart(
-    *, thinking: str | None, retries_output: bool, wraps_up: bool, delivers: bool = False, has_tiers: bool = False
+    *,
+    thinking: str | None,
+    retries_output: bool,
+    wraps_up: bool,
+    delivers: bool = False,
+    has_tiers: bool = False,
+    groups: bool = False,
 ) -> Flow:
     """The chart of an agent.
 
@@ -148,17 +155,18 @@ def agent_chart(
         wraps_up: Whether a turn cut by the iteration limit gets a wrap-up call (AGT-7).
         delivers: Whether some piece of context is said in the conversation (04 s.5).
         has_tiers: Whether something stands in for an answer that misses the output type (AGT-131).
+        groups: Whether what leads to a reply, and the model call, stand in one mount (AGT-37).
     """
+    again = GROUP if groups else _ENGINE
     branches: list[Stage | Pausable | Subflow] = [
-        Pausable(run_tool_calls, resume_tool_calls, id="tool-calls", name="ToolCalls", raw=True, loop_to=_ENGINE)
+        Pausable(run_tool_calls, resume_tool_calls, id="tool-calls", name="ToolCalls", raw=True, loop_to=again)
     ]
     if retries_output:
-        branches.append(Stage(retry_output, id="output-retry", name="OutputRetry", raw=True, loop_to=_ENGINE))
+        branches.append(Stage(retry_output, id="output-retry", name="OutputRetry", raw=True, loop_to=again))
     if wraps_up:
-        branches.append(Stage(wrap_up, id="wrap-up", name="WrapUp", raw=True, loop_to=_ENGINE))
+        branches.append(Stage(wrap_up, id="wrap-up", name="WrapUp", raw=True, loop_to=again))
     branches.append(_final(has_tiers=has_tiers))
-    before: list[Stage | Subflow | Selector] = [
-        Stage(seed, id="seed", name="Initialize", raw=True),
+    turn: list[Stage | Subflow | Selector | Decider] = [
         _engine(),
         *([Stage(deliver, id="deliver", name="Deliver", raw=True)] if delivers else []),
         _slots(),
@@ -167,7 +175,7 @@ def agent_chart(
     ]
     if thinking is not None:
         stage = Stage(normalise_thinking, id=f"thinking-{thinking}", name="Normalize", raw=True)
-        before.append(
+        turn.append(
             Subflow(
                 Chart.of("NormalizeThinking", stage),
                 id="sf-thinking",
@@ -178,4 +186,5 @@ def agent_chart(
             )
         )
     decide = Decider(route, id="sf-route", name="Route", raw=True, default="final", branches=branches)
-    return Chart.of("Agent", *before, decide).build()
+    steps = [grouped(turn)] if groups else turn
+    return Chart.of("Agent", Stage(seed, id="seed", name="Initialize", raw=True), *steps, decide).build()

@@ -51,7 +51,7 @@ def gather(h: Handle) -> None:
 
 def evaluate(h: Handle) -> None:
     """Decide which pieces are in (04 s.2)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     plan = scope.context
     given = h.args
     iteration: int = given["iteration"]
@@ -88,7 +88,7 @@ def _turn(scope: RunScope, given: FrozenDict) -> TurnContext:
 def route_pieces(h: Handle) -> None:
     """Sort the active pieces by the slot they land in (INJ-19)."""
     h["activeInjections"]
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     assert scope.pass_ is not None  # noqa: S101  evaluate ran just before
     h["activeByslot"] = scope.pass_.by_slot
 
@@ -97,7 +97,7 @@ def delta(h: Handle) -> None:
     """Say what came, went and stayed since the pass before (INJ-18)."""
     now: FrozenDict = h["activeByslot"]
     prior: FrozenDict = h.args.get("priorActiveByslot") or _NO_SLOTS
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     if scope.slots_delta is None or scope.prior_slots is not prior or prior is not now:
         scope.slots_delta = slot_delta(prior, now)
         scope.prior_slots = prior
@@ -107,14 +107,14 @@ def delta(h: Handle) -> None:
 def which_slots(h: Handle) -> tuple[str, ...]:
     """All three, in every iteration of the dynamic mode (AGT-28); in the classic one the messages only, later on."""
     iteration: int = h["iteration"]
-    scope: RunScope = h.run.scope
-    return _ALL_SLOTS if iteration == 1 or scope.plan.mode == "dynamic" else _MESSAGES_SLOT
+    scope: RunScope = h.home.run.scope
+    return _ALL_SLOTS if iteration == 1 or scope.plan.mode != "classic" else _MESSAGES_SLOT
 
 
 def compose_system_prompt(h: Handle) -> None:
     """The base prompt and the active pieces, in declaration order (SLOT-1)."""
     h["activeInjections"]
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     now = scope.pass_
     assert now is not None  # noqa: S101  evaluate ran before
     scope.system_pass = now
@@ -126,7 +126,7 @@ def compose_system_prompt(h: Handle) -> None:
 
 def compose_messages(h: Handle) -> None:
     """A projection of the window, kept as one (SLOT-3, LIN-12)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     given = h.args
     window: FrozenList = given["messages"]
     scope.observe_window(window)
@@ -144,7 +144,7 @@ def discover(h: Handle) -> None:
 def compose_tools(h: Handle) -> None:
     """The tools the model may ask for (SLOT-5)."""
     h["activeInjections"]
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     assert scope.pass_ is not None  # noqa: S101  evaluate ran before
     offer = scope.offer = scope.plan.offer_in(scope.pass_)
     composed = compose("tools", h.args["iteration"], scope.budget.tools, offer.totals, "registry+injections")
@@ -179,7 +179,7 @@ def decide_cache_markers(h: Handle) -> None:
     """How far the request may be cached (04 s.8.2)."""
     for key in _POLICY_READS:
         h[key]
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     now = scope.system_pass  # None in a classic run that a pause has parted from its system prompt: nothing is cached
     h["cacheMarkers"] = _NO_MARKERS if now is None else now.markers
 

@@ -31,7 +31,13 @@ __all__ = [
     "RunInFlightError",
     "RunPausedError",
     "StaleDecisionError",
+    "closed",
 ]
+
+
+def closed(words: str) -> str:
+    """Somebody else's words with a full stop, so that what follows them begins a sentence."""
+    return words if words.rstrip().endswith((".", "!", "?", "…")) else f"{words}."
 
 
 class InvalidRunInputError(AgentFootprintError, TypeError):
@@ -82,7 +88,7 @@ class RunCancelledError(AgentFootprintError):
 
     def __init__(self, run_id: str, reason: str | None) -> None:
         super().__init__(
-            f"The run {run_id} was cancelled{f': {reason}' if reason else ''}.",
+            closed(f"The run {run_id} was cancelled{f': {reason}' if reason else ''}"),
             fix="Start it again when it is wanted.",
         )
         self.run_id = run_id
@@ -188,7 +194,7 @@ class MessageDeniedError(AgentFootprintError):
     def __init__(self, reason: str, *, phase: Literal["input", "output"], middleware: str) -> None:
         what = "The message was denied" if phase == "input" else "The answer was withheld"
         super().__init__(
-            f"{what} by the rule {middleware!r}: {reason}",
+            f"{what} by the rule {middleware!r}: {closed(reason)}",
             fix="Change what the rule objects to, or the rule in Gates(act=).",
         )
         self.reason = reason
@@ -217,7 +223,7 @@ class PolicyHaltError(AgentFootprintError):
         checker_id: str | None,
     ) -> None:
         super().__init__(
-            f"Policy halt: {reason} (tool={proposed.name!r}, iteration={iteration})",
+            f"Policy halt: {reason} (tool={proposed.name!r}, iteration={iteration}).",
             fix="Read its sequence for what led there; the checker in Gates(permission=) decides.",
         )
         self.reason = reason
@@ -287,7 +293,7 @@ class PendingQuestionError(AgentFootprintError, RuntimeError):
     def __init__(self, tool_name: str | None, tool_call_id: str | None, question: str) -> None:
         asker = f"The tool {tool_name!r} (call {tool_call_id!r})" if tool_name else "The conversation"
         super().__init__(
-            f"{asker} waits for a person: {question or 'no question was given'}",
+            f"{asker} waits for a person: {closed(question or 'no question was given')}",
             fix="Answer with conversation.resume(paused, answer), or give it up with conversation.abandon_pause().",
         )
         self.tool_name = tool_name

@@ -87,7 +87,7 @@ FINAL_INPUT: Final = (
 
 def seed(h: Handle) -> Awaitable[None] | None:
     """Write what the turn starts from (02 s.7), and say that it starts."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     message: str = h.args["message"]
     hears = scope.continued is None or scope.continued.appends  # what is tried once more was heard before
     if scope.rules is not None and scope.rules.messages and hears:
@@ -132,7 +132,7 @@ def _begin(h: Handle, scope: RunScope, message: str) -> None:
 
 def prepare_final(h: Handle) -> None:
     """The last reply becomes the answer; the turn is closed (AGT-148)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     content: str = h["llmLatestContent"]
     iteration: int = h["iteration"]
     blocks: FrozenList = h["thinkingBlocks"]

@@ -56,6 +56,7 @@ __all__ = ["AgentRun"]
 
 _counter = itertools.count(1)
 _SHOWN_KEYS: Final = 6
+_NO_OPTIONS: Final = RunOptions()
 _UNSEEN: Final = ("Cc", "Cf")
 """Categories of characters without a form of their own: controls, and zero-width spaces and joiners."""
 
@@ -133,8 +134,9 @@ class AgentRun:
         if plan.context.delivers:
             check_roles(plan.context.pieces, plan.provider)
         if options is None:
-            options = RunOptions()
-        check_group("options", options, RunOptions)
+            options = _NO_OPTIONS
+        else:
+            check_group("options", options, RunOptions)
         if continued is not None:
             identity = continued.identity if identity is None else identity
             session_id = continued.session_id if session_id is None else session_id
@@ -196,12 +198,14 @@ class AgentRun:
         self.flow_run = FlowRun(plan.flow, scope=self.scope, dials=NATIVE, max_iterations=limit)
         self.scope.bind(self.flow_run.journal)
         self.scope.tool_run.on_late = late_teller(self.facts, agent.bus, agent.wire_bus)
-        header: dict[str, Any] = {"agent": plan.header}
+        described, more = plan.described, dict[str, Any]()
         if resumed is not None:
-            header |= resumed.header()
+            more |= resumed.header()
         if continued is not None:
-            header |= continued.header()
-        self.recording = Recording.of_run(self.flow_run.journal, facts=self.facts, header=header)
+            more |= continued.header()
+        self.recording = Recording.of_run(
+            self.flow_run.journal, facts=self.facts, header=lambda: {"agent": described.header, **more}
+        )
 
     async def execute(self) -> RunResult[Any]:
         """Run to the end; whatever ends it, the events that close a run are sent before control returns."""

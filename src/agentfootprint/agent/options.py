@@ -39,8 +39,9 @@ __all__ = [
     "merged",
 ]
 
-Mode: TypeAlias = Literal["dynamic", "classic"]
-"""How the context follows the loop: composed anew before every model call, or system prompt and tools once (AGT-36)."""
+Mode: TypeAlias = Literal["dynamic", "classic", "dynamic-grouped"]
+"""How the context follows the loop: composed anew before every model call, or system prompt and tools once (AGT-36);
+grouped, all that leads to a reply stands in one mount of the chart (AGT-37)."""
 
 _TEARDOWN: Final = 5.0
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentfootprint.agent.chart import agent_chart
+from agentfootprint.agent.composing.describing import Description
 from agentfootprint.agent.composing.offering import ToolOffer, refuse_name_clashes
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, check_group
 from agentfootprint.agent.output import OutputContract
-from agentfootprint.context import ContextPlan, SystemPrompt, trigger_kind
+from agentfootprint.context import ContextPlan, SystemPrompt
 from agentfootprint.errors import ConfigError
 from agentfootprint.llm import find_thinking_handler
 from agentfootprint.tools import collect_tools
-from agentfootprint.trace import FrozenList, compact_json, freeze, thaw
 
 if TYPE_CHECKING:
     from agentfootprint.agent.options import Mode, Output, RecordOptions
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from agentfootprint.flow import Flow
     from agentfootprint.llm import LLMProvider
     from agentfootprint.tools import Tool
+    from agentfootprint.trace import FrozenList, JsonObject
 
 __all__ = ["AgentPlan"]
 
@@ -102,8 +102,8 @@ class AgentPlan:
         self.gates = gates
         self.record = record
         self.caching = caching
-        if mode not in ("dynamic", "classic"):
-            raise ConfigError("mode", f"mode is {mode!r}.", fix='Use "dynamic" or "classic".')
+        if mode not in ("dynamic", "classic", "dynamic-grouped"):
+            raise ConfigError("mode", f"mode is {mode!r}.", fix='Use "dynamic", "classic" or "dynamic-grouped".')
         self.mode: Mode = mode
         if configure is not None:
             from agentfootprint.agent.shaping.configuring import check_configure  # only where there is one
@@ -147,7 +147,8 @@ class AgentPlan:
         self.wraps_up = bool(self.every_offer.by_name) and limits.wrap_up
         self.flow = self._chart(None if handler is None else handler.id)
         self.composition_path = (f"{'LLMCall' if is_single_call else 'Agent'}:{self.id}",)
-        self.header = self._describe()
+        self.described = Description(self)
+        """What tells the agent apart from others."""
 
     def _chart(self, thinking: str | None) -> Flow:
         has_tiers = self.output is not None and self.output.has_tiers
@@ -161,7 +162,13 @@ class AgentPlan:
             wraps_up=self.wraps_up,
             delivers=self.context.delivers,
             has_tiers=has_tiers,
+            groups=self.mode == "dynamic-grouped",
         )
+
+    @property
+    def header(self) -> JsonObject:
+        """What a recording says about the agent that made it: names and ids, and a digest of the rest."""
+        return self.described.header
 
     def purse_of(self, limits: Limits, model: str | None = None) -> Purse | None:
         """By what the calls of a run with these limits are priced; `None` when they are not.
@@ -196,33 +203,3 @@ class AgentPlan:
             if len(self._offers) < _MOST_OFFERS:
                 self._offers[key] = known
         return known
-
-    def _describe(self) -> dict[str, Any]:
-        """What a recording says about the agent that made it: names and ids, and a digest of the rest."""
-        parts = {
-            "system": self.context.base.text,
-            "tools": [thaw(schema) for schema in self.every_offer.schemas],
-            "context": [
-                {
-                    "id": piece.id,
-                    "flavor": piece.flavor,
-                    "text": piece.inject.system_prompt,
-                    **({"messages": [thaw(each) for each in piece.inject.messages]} if piece.inject.messages else {}),
-                }
-                for piece in self.context.pieces
-            ],
-            "model": self.model,
-            **({"mode": self.mode} if self.mode != "dynamic" else {}),
-        }
-        return {
-            "id": self.id,
-            "name": self.name,
-            "provider": self.provider.name,
-            "model": self.model,
-            "tools": list(self.every_offer.by_name),
-            "context": [
-                {"id": piece.id, "flavor": piece.flavor, "trigger": trigger_kind(piece.trigger)}
-                for piece in self.context.pieces
-            ],
-            "fingerprint": hashlib.sha256(compact_json(freeze(parts)).encode()).hexdigest()[:16],
-        }

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 def route(h: Handle) -> str | Awaitable[str]:
     """Choose the branch (02 s.9.1, 9.2)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     if scope.rules is not None and scope.rules.messages:
         return _heard(h, scope, scope.rules)
     return _choose(h, scope)
@@ -155,7 +155,7 @@ def _close_early_stop(h: Handle, scope: RunScope) -> None:
 
 def wrap_up(h: Handle) -> None:
     """Ask once more, without tools (AGT-135)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     scope.wrap_up_asked = True
     h["wrapUpAsked"] = True
     _again(h, scope, [LLMMessage("user", WRAP_UP_INSTRUCTION)])
@@ -163,7 +163,7 @@ def wrap_up(h: Handle) -> None:
 
 def retry_output(h: Handle) -> None:
     """Show the answer and what was wrong with it, and ask again (AGT-124)."""
-    scope: RunScope = h.run.scope
+    scope: RunScope = h.home.run.scope
     contract, miss = scope.plan.output, scope.miss
     assert contract is not None and miss is not None  # noqa: S101, PT018  the route judged so
     _again(h, scope, correct(h, scope, contract, miss))

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from agentfootprint.agent.composing.budgets import DEFAULT_BUDGET
@@ -31,7 +32,6 @@ from agentfootprint.llm import (
     LLMRequest,
     LLMResponse,
     RequestMessages,
-    SupportsStream,
     Usage,
     provider_for_run,
 )
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from agentfootprint.agent.options import Gates, Limits, ModelSettings, RecordOptions
     from agentfootprint.agent.output import Miss
     from agentfootprint.agent.plan import AgentPlan
-    from agentfootprint.agent.result import ToolCallRecord
+    from agentfootprint.agent.result import LandedCall, ToolCallRecord
     from agentfootprint.agent.shaping.configuring import Configured
     from agentfootprint.agent.spending.charging import Purse
     from agentfootprint.context import Deliveries, Pass
     from agentfootprint.identity import Identity
-    from agentfootprint.llm import LLMMessage, ToolSchema
+    from agentfootprint.llm import LLMMessage, LLMProvider, SupportsStream, ToolSchema
     from agentfootprint.resilience import Spending
     from agentfootprint.tools import ToolSessions
 
@@ -160,7 +160,7 @@ class RunScope:
         """The context of this run: the agent's, with the run's own base prompt if it has one."""
         self.given = given
         """What the caller said for this run alone."""
-        self.streaming = self.provider if isinstance(self.provider, SupportsStream) else None
+        self.streaming = _streaming(self.provider)
         self.hooks = CallHooks(facts.run_id)
         self.message = message
         self.facts = facts
@@ -191,7 +191,7 @@ class RunScope:
         self.wire_checked = 0
         self.wire_unreachable = 0
         self.wire_findings = 0
-        self.tool_calls: list[ToolCallRecord] = []
+        self.tool_calls: list[ToolCallRecord | LandedCall] = []
         self.teardown = Teardown(limits.teardown)
         self.tool_run = ToolRun(
             deps=deps,
@@ -260,9 +260,10 @@ class RunScope:
             payload: What happened.
             marks: What the event adds to its meta.
         """
-        event = Event(payload, where, self._now(), self.facts, marks)
+        event = Event(payload, where, perf_counter_ns() - self.journal.t0, self.facts, marks)
         self._append(event)
-        self.deliver(event)
+        if self._bus.heard or self._wire_bus.heard or self._waiters:
+            self.deliver(event)
 
     def _progressed(self, tool: str, call_id: str, iteration: int, payload: Value) -> None:
         progress = ToolProgress(tool_call_id=call_id, tool_name=tool, iteration=iteration, payload=payload)
@@ -279,10 +280,12 @@ class RunScope:
 
     def deliver(self, event: Event[Any]) -> None:
         """Hand an event to the listeners of both forms, and wake those who read the run as a stream."""
-        if self._bus.has_listeners(event.type):
-            self._bus.dispatch(event)
-        if self._wire_bus.has_listeners(event.type):
-            self._wire_bus.dispatch(event)
+        bus = self._bus
+        if bus.heard and bus.has_listeners(event.type):
+            bus.dispatch(event)
+        bus = self._wire_bus
+        if bus.heard and bus.has_listeners(event.type):
+            bus.dispatch(event)
         if self._waiters:
             self.wake()
 
@@ -307,6 +310,8 @@ class RunScope:
         """
         last, last_step = self._composed.get(slot, (None, None))
         self._composed[slot] = (rows, where)
+        if not self._bus.heard and not self._wire_bus.heard:
+            return
         for bus, wire in ((self._bus, False), (self._wire_bus, True)):
             if not (bus.has_listeners(_INJECTED) or bus.has_listeners(_COMPOSED)):
                 if pressure is not None and bus.has_listeners(pressure.type):
@@ -354,8 +359,12 @@ class RunScope:
         used, sources = self._window_totals
         if not window.starts_with(known):
             known, used, sources = window[:0], 0, {}
-        for position, message in enumerate(window.tail(len(known)), len(known)):
-            length = utf16_length(text_of(message, position))
+        for position, message in enumerate(window.buf[known.n : window.n], known.n):
+            text = message.content
+            if type(text) is not str or not text.isascii():
+                length = utf16_length(text_of(message, position))
+            else:
+                length = len(text)
             used += length
             source = _SOURCES[message.role] if message.injected_by is None else source_of_message(message)
             chars, count = sources.get(source, (0, 0))
@@ -374,7 +383,9 @@ class RunScope:
             self.wire_unreachable += 1
         else:
             self.wire_checked += 1
-            offered = tuple(tool.name for tool in request.tools or ())
+            tools, offer = request.tools, self.offer
+            known = cast("object", tools) is offer.schemas
+            offered = offer.names if known else tuple([tool.name for tool in tools or ()])
             if manifest.tool_names != offered and set(manifest.tool_names) != set(offered):
                 self.wire_findings += 1
 
@@ -405,6 +416,11 @@ class RunScope:
 
 _SOURCES: Final = dict(SOURCE_BY_ROLE)
 """A plain dict: two messages an iteration are looked up."""
+
+
+def _streaming(provider: LLMProvider) -> SupportsStream | None:
+    """The provider as one that answers piece by piece, if it does; `isinstance` asks the same at ten times the cost."""
+    return cast("SupportsStream", provider) if getattr(provider, "stream", None) is not None else None
 
 
 def _unheard(_row: object) -> None:

@@ -11,12 +11,15 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
 
 from agentfootprint.agent.errors import CheckpointFormatError
 from agentfootprint.errors import ConfigError
+from agentfootprint.trace import JsonObject
 
-__all__ = ["Kind", "refuse_signed", "signed", "verified"]
+__all__ = ["Kind", "read_signed", "refuse_signed", "signed", "verified"]
 
 Kind: TypeAlias = Literal["checkpoint", "pause"]
 """What is signed; one kind is never taken for the other."""
@@ -38,6 +41,28 @@ def signed(wire: Mapping[str, Any], kind: Kind, key: str | bytes) -> dict[str, A
     """
     plain = {member: value for member, value in wire.items() if member != _MEMBER}
     return {**plain, _MEMBER: _SCHEME + _mac(plain, kind, key)}
+
+
+def read_signed(text: str | bytes, kind: Kind, key: str | bytes | None, *, fix: str) -> Any:  # noqa: ANN401  what it holds is looked at by its reader
+    """What a stored text holds, its signature checked where there is a key.
+
+    Args:
+        text: The text.
+        kind: What it should be.
+        key: The key that it was signed with, if it was.
+        fix: What to do about a text that is none of a checkpoint.
+
+    Raises:
+        CheckpointFormatError: It is no text or no JSON, or the signature is not the key's.
+        ConfigError: The key is no text and no bytes, or empty.
+    """
+    if not isinstance(text, (str, bytes, bytearray, memoryview)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        raise CheckpointFormatError("checkpoint", f"The checkpoint is of the type {type(text).__name__}.", fix=fix)
+    try:
+        wire = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as broken:
+        raise CheckpointFormatError("checkpoint", "The checkpoint is no JSON.", fix=fix) from broken
+    return verified(cast("JsonObject", wire), kind, key) if key is not None and isinstance(wire, Mapping) else wire
 
 
 def verified(wire: Mapping[str, Any], kind: Kind, key: str | bytes) -> dict[str, Any]:

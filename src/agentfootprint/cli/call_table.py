@@ -34,6 +34,10 @@ class CallRow:
     uses: tuple[ToolUse, ...]
     changed: tuple[str, ...]
     """Which of system, messages and tools differ from the call before."""
+    settled: tuple[ToolUse, ...] = ()
+    """Tool calls that came to an end before it, and whose model call is in the record of the run that paused."""
+    waits: bool = False
+    """Whether a tool call without an end waits for a person."""
 
     @property
     def tokens(self) -> str:
@@ -64,35 +68,45 @@ class CallRow:
             "messages": len(call.messages),
             "tools": len(call.tools),
             "changed": list(self.changed),
-            "toolCalls": [_use_to_wire(use) for use in self.uses],
+            "toolCalls": [_use_to_wire(use, waits=self.waits) for use in self.uses],
         }
+        if self.settled:
+            wire["settledBefore"] = [_use_to_wire(use, waits=False) for use in self.settled]
         if call.usage is not None and call.usage.known:
             wire["tokensIn"], wire["tokensOut"] = call.usage.totals()
         return wire
 
 
-def _use_to_wire(use: ToolUse) -> dict[str, Any]:
+def _use_to_wire(use: ToolUse, *, waits: bool) -> dict[str, Any]:
     wire: dict[str, Any] = {"step": use.step, "tool": use.tool_name, "ok": use.ok}
     if use.denied:
         wire["denied"] = True
+    if not use.dispatched:
+        wire["dispatched"] = False
+    if waits and not use.finished:
+        wire["waits"] = True
     return wire if use.result is None else {**wire, "resultCharacters": len(use.result)}
 
 
-def call_rows(calls: Sequence[ModelCall], uses: Sequence[ToolUse]) -> list[CallRow]:
+def call_rows(calls: Sequence[ModelCall], uses: Sequence[ToolUse], *, waits: bool = False) -> list[CallRow]:
     """The rows of a run, in order.
 
     Args:
         calls: Its model calls.
         uses: Its tool calls.
+        waits: Whether the run waits for a person.
     """
     by_iteration: dict[int | None, list[ToolUse]] = {}
     for use in uses:
         by_iteration.setdefault(use.iteration, []).append(use)
+    known = {call.iteration for call in calls}
+    settled = tuple(use for use in uses if use.iteration is not None and use.iteration not in known)
     rows: list[CallRow] = []
     before: ModelCall | None = None
     for call in calls:
         led_to = tuple(by_iteration.pop(call.iteration, ()))
-        rows.append(CallRow(call=call, uses=led_to, changed=tuple(_changed(before, call))))
+        changed = tuple(_changed(before, call))
+        rows.append(CallRow(call=call, uses=led_to, changed=changed, settled=() if rows else settled, waits=waits))
         before = call
     return rows
 
@@ -142,7 +156,7 @@ def _parts(rows: Sequence[CallRow]) -> tuple[Sequence[CallRow], Sequence[CallRow
 
 def _steps(row: CallRow) -> Iterator[str]:
     yield escaped(row.call.step)
-    for use in row.uses:
+    for use in (*row.settled, *row.uses):
         yield escaped(use.step)
 
 
@@ -170,6 +184,8 @@ class _Layout:
         return left + "".join(name.rjust(size) for name, size in _RIGHT)
 
     def row(self, row: CallRow) -> Iterator[str]:
+        for use in row.settled:
+            yield from self._use(use, start=str(use.iteration).ljust(self.it_width))
         call = row.call
         counts = (("system", system_records(call)), ("messages", len(call.messages)), ("tools", len(call.tools)))
         cells = [f"{number:,}{'*' if name in row.changed else ' '}" for name, number in counts]
@@ -183,7 +199,7 @@ class _Layout:
         yield said[0] + " " * (self._left + self._middle - display_width(said[0])) + right
         yield from said[1:]
         for use in row.uses:
-            yield from self._use(use)
+            yield from self._use(use, waits=row.waits)
 
     def _fits(self, step: str) -> bool:
         return display_width(step) + 2 <= self.step_width
@@ -196,13 +212,13 @@ class _Layout:
     def _start(self, start: str, step: str) -> str:
         return start + step + " " * (self.step_width - display_width(step)) if self._fits(step) else " " * self._left
 
-    def _use(self, use: ToolUse) -> Iterator[str]:
-        blank = " " * self.it_width
+    def _use(self, use: ToolUse, *, start: str = "", waits: bool = False) -> Iterator[str]:
+        blank = start or " " * self.it_width
         step, name = escaped(use.step), escaped(use.tool_name)
         yield from self._long(blank, step)
         start = self._start(blank, step)
         args = escaped(compact_json(use.args))
-        end = f" -> {_came_to(use)}"
+        end = f" -> {_came_to(use, waits=waits)}"
         if not self.whole:
             room = self.width - self._left - display_width(name) - len(end) - 2
             if display_width(args) > room:
@@ -210,11 +226,13 @@ class _Layout:
         yield from folded(f"{name}({args}){end}", self.width, start=start, rest=" " * self._left)
 
 
-def _came_to(use: ToolUse) -> str:
+def _came_to(use: ToolUse, *, waits: bool) -> str:
     if not use.finished:
-        return "not settled"
+        return "waits for a person" if waits else "not settled"
     if use.denied:
         return "denied"
+    if not use.dispatched:
+        return "not run"
     if use.result is None:
         return "nothing recorded"
     size = counted(len(use.result), "character")

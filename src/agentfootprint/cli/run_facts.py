@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from agentfootprint.explain import counted, display_width, escaped, folded, recorded_limits, seconds_text
+from agentfootprint.explain import (
+    counted,
+    display_width,
+    escaped,
+    folded,
+    money_text,
+    recorded_cost,
+    recorded_ending,
+    recorded_limits,
+    seconds_text,
+)
 
 if TYPE_CHECKING:
     from agentfootprint.events import Event
@@ -24,7 +34,7 @@ def run_line(recording: Recording) -> str:
 def run_text(recording: Recording, *, width: int) -> str:
     """The run in two lines: what it was, and what it took."""
     lines = _joined(_about(recording), "  ", width)
-    return "\n".join([*lines, *_joined([_cost(), _time(recording.events)], _GAP, width)])
+    return "\n".join([*lines, *_joined([_cost(recording), _time(recording)], _GAP, width)])
 
 
 def _about(recording: Recording) -> list[str]:
@@ -57,23 +67,30 @@ def _tokens(recording: Recording) -> str:
     return "tokens unknown" if totals is None else f"{totals[0]:,} tokens in, {totals[1]:,} out"
 
 
-def _cost() -> str:
-    """No recording holds prices yet, and a cost that is not known is never shown as zero."""
-    return "cost not priced"
+def _cost(recording: Recording) -> str:
+    """What the run cost; one whose cost is not known, whole or in part, says so."""
+    cost = recorded_cost(recording)
+    if cost is None:
+        return "cost not priced"
+    if not cost.unpriced_calls:
+        return f"cost {money_text(cost.usd)}"
+    part = f", the others {money_text(cost.usd)}" if cost.usd else ""
+    return f"cost unknown: {counted(cost.unpriced_calls, 'call')} not priced{part}"
 
 
-def _time(events: Sequence[Event[Any]]) -> str:
+def _time(recording: Recording) -> str:
+    events = recording.events
     if not events:
         return "time not recorded"
     first, last = events[0].meta.wall_clock_ms, events[len(events) - 1].meta.wall_clock_ms
-    if first == last:
+    if first == last and not recording.native:  # a native one has the run's own clock
         said = "the only event" if len(events) == 1 else f"all {len(events):,} events"
         return f"time unusable: {said} {'carries' if len(events) == 1 else 'carry'} one clock time"
     return f"time {seconds_text((last - first) / 1000)}"
 
 
 def record_text(recording: Recording, *, width: int) -> str:
-    """How much of the run is on record, and what that record does not say."""
+    """What kept the run from an answer, how much of it is on record, and what that record does not say."""
     redacted = sum(len(commit.redacted_paths) for commit in recording.bundles)
     dropped = "none" if recording.native else "not stated"
     parts = [
@@ -82,7 +99,9 @@ def record_text(recording: Recording, *, width: int) -> str:
         f"redacted: {counted(redacted, 'path')} in {counted(len(recording.bundles), 'commit')}",
         "audit chain: none",
     ]
-    lines = folded(_GAP.join(parts), width, start="RECORDING  ", rest=" " * 11)
+    ending = recorded_ending(recording)
+    lines = [] if ending is None else folded(escaped(ending.note), width, start="ENDED      ", rest=" " * 11)
+    lines += folded(_GAP.join(parts), width, start="RECORDING  ", rest=" " * 11)
     for number, limit in enumerate(recorded_limits(recording)):
         lines += folded(escaped(limit.note), width, start=("" if number else "LIMITS").ljust(11), rest=" " * 11)
     return "\n".join(lines)
@@ -124,6 +143,12 @@ def run_document(recording: Recording) -> dict[str, Any]:
     totals = _totals(recording)
     if totals is not None:
         found["tokensIn"], found["tokensOut"] = totals
+    ending = recorded_ending(recording)
+    if ending is not None:
+        found["ending"] = {"kind": ending.flag, "note": ending.note}
+    cost = recorded_cost(recording)
+    if cost is not None:
+        found |= {"unpricedCalls": cost.unpriced_calls} if cost.unpriced_calls else {"costUsd": cost.usd}
     if recording.ended is not None:
         found["ended"] = recording.ended
     return found

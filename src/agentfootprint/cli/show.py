@@ -76,7 +76,7 @@ def show(
 
 
 def _show_run(streams: Streams, recording: Recording, iteration: str | None) -> None:
-    rows = call_rows(recording.calls, recording.tool_uses)
+    rows = call_rows(recording.calls, recording.tool_uses, waits=recording.ended == "paused")
     shown = _within(rows, iteration)
     streams.give(
         text=lambda: "\n\n".join(

@@ -260,9 +260,15 @@ def slot_delta(prior: FrozenDict, now: FrozenDict) -> FrozenDict:
     for slot in _SLOTS:
         before = [entry["id"] for entry in prior.get(slot, ())]
         after = [entry["id"] for entry in now.get(slot, ())]
-        delta[slot] = {
-            "added": [piece for piece in after if piece not in before],
-            "removed": [piece for piece in before if piece not in after],
-            "kept": [piece for piece in after if piece in before],
-        }
-    return freeze(delta)
+        delta[slot] = FrozenDict(
+            {
+                "added": _ids([piece for piece in after if piece not in before]),
+                "removed": _ids([piece for piece in before if piece not in after]),
+                "kept": _ids([piece for piece in after if piece in before]),
+            }
+        )
+    return FrozenDict(delta)
+
+
+def _ids(pieces: list[str]) -> FrozenList:
+    return FrozenList(pieces, len(pieces))

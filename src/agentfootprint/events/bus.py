@@ -134,7 +134,9 @@ class EventBus:
     def __init__(self) -> None:
         self.listener_errors = 0
         """How often a listener has raised, asynchronous ones included."""
-        self._buckets: dict[str, tuple[_Entry, ...]] = {}
+        self.heard: dict[str, tuple[_Entry, ...]] = {}
+        """The registrations by pattern; empty while nobody listens to anything, so that an emitter need not ask on."""
+        self._buckets = self.heard
         self._routes: dict[str, tuple[str, ...]] = {}  # type -> the patterns to look under; empty when nobody listens
         self._signalled: tuple[_Entry, ...] = ()  # those with an `until`
         self._tasks: set[asyncio.Task[None]] = set()
@@ -189,6 +191,8 @@ class EventBus:
 
     def has_listeners(self, event_type: str) -> bool:
         """Whether anybody would receive an event of this type; ask before building one (DSP-8)."""
+        if not self._buckets:
+            return False
         if self._signalled:
             self._drop_signalled()
         patterns = self._routes.get(event_type)
@@ -235,11 +239,16 @@ class EventBus:
         Returns:
             What became of it since the last drain; zeros when there was none. Never raises for what a listener does.
         """
+        if not self._tasks and not self._waiting:  # and nobody's turn is waited for either: a run drains at its end
+            return self._take_settled()
         self._begin_waiting(asyncio.get_running_loop())
         here = {task for task in self._tasks if task.get_loop() is asyncio.get_running_loop()}
         if here:
             await asyncio.wait(here, timeout=timeout)
         await asyncio.sleep(0)  # lets the tasks that are done say so
+        return self._take_settled()
+
+    def _take_settled(self) -> DrainResult:
         done, failed = self._settled
         self._settled = [0, 0]
         return DrainResult(done=done, failed=failed, pending=len(self._tasks))

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from agentfootprint.explain.proof import ProofProgress as ProofProgress
     from agentfootprint.explain.proof import ProveOptions as ProveOptions
     from agentfootprint.explain.proof import ToolPolicy as ToolPolicy
+    from agentfootprint.explain.reading.cost import recorded_cost as recorded_cost
+    from agentfootprint.explain.reading.ending import recorded_ending as recorded_ending
     from agentfootprint.explain.reading.evidence import recorded_limits as recorded_limits
     from agentfootprint.explain.reading.missing import DroppedContext as DroppedContext
     from agentfootprint.explain.reading.missing import Unit as Unit
@@ -102,6 +104,8 @@ else:
                 ),
                 "importing.opening": ("ImportedTrace", "TraceCounts", "import_trace"),
                 "reading.missing": ("DroppedContext", "Unit", "find_dropped_context"),
+                "reading.cost": ("recorded_cost",),
+                "reading.ending": ("recorded_ending",),
                 "reading.evidence": ("recorded_limits",),
                 "explanation": ("Why",),
                 "model": (

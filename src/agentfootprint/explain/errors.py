@@ -63,11 +63,18 @@ class ExplainError(AgentFootprintError, ValueError):
 
 
 class NoTriggerError(ExplainError):
-    """No step was named to explain, and the run holds none to start from (06 s.5)."""
+    """No step was named to explain, and the run holds none to start from (06 s.5).
+
+    Args:
+        ending: What kept the run from a model call, in words; `None` when that is not known.
+    """
 
     code = "ERR_NO_TRIGGER"
 
-    def __init__(self) -> None:
+    def __init__(self, ending: str | None = None) -> None:
+        if ending is not None:
+            super().__init__(f"The run made no model call: {ending}.", fix="Ask about a run that answered.")
+            return
         super().__init__(
             "There is no step to explain: none was named, and this run has no model call and no step of low quality.",
             fix="Name one with at=STEP, give a trigger, or use a recording with quality scores.",

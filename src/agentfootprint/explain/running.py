@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
+from agentfootprint.explain.reading.cost import recorded_cost
 from agentfootprint.explain.reading.evidence import is_imported
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ def timeline(recording: Recording) -> Iterator[Moment]:
     evaluations = {each.iteration: each for each in recording.evaluations}
     timed = _clock(recording)["usable"]
     moment = _Moments(recording)
+    known = {call.iteration for call in recording.calls}
+    for use in recording.tool_uses:
+        if use.iteration is not None and use.iteration not in known:  # asked for by the run that paused
+            yield _of_use(moment, use, use.iteration, timed=timed, waits=False)
+    waits = recording.ended == "paused"
     for call in recording.calls:
         rules = evaluations.get(call.iteration)
         if rules is not None:
@@ -42,9 +48,20 @@ def timeline(recording: Recording) -> Iterator[Moment]:
         took = call.duration_ms if timed else None
         yield moment(call.step, "model", call.iteration, "Model called", said, took)
         for use in uses.get(call.iteration, ()):
-            title = f"{use.tool_name} returned" if use.ok else f"{use.tool_name} failed"
-            took = use.duration_ms if timed else None
-            yield moment(use.step, "tool", call.iteration, title, use.result or "", took)
+            yield _of_use(moment, use, call.iteration, timed=timed, waits=waits)
+
+
+def _of_use(moment: _Moments, use: ToolUse, iteration: int, *, timed: bool, waits: bool) -> Moment:
+    if use.ok and not use.denied:
+        became = "returned"
+    elif not use.finished:
+        became = "waits for a person" if waits else "did not end"
+    elif use.denied:
+        became = "was denied"
+    else:
+        became = "failed" if use.dispatched else "was not run"
+    took = use.duration_ms if timed else None
+    return moment(use.step, "tool", iteration, f"{use.tool_name} {became}", use.result or "", took)
 
 
 class _Moments:
@@ -98,6 +115,9 @@ def run_facts(why: Why) -> RunFacts:
     if usage and all(each is not None and each.known for each in usage):
         totals = [each.totals() for each in usage if each is not None]
         made["tokensIn"], made["tokensOut"] = (sum(side) for side in zip(*totals, strict=True))
+    cost = recorded_cost(recording)
+    if cost is not None and not cost.unpriced_calls:
+        made["costUsd"] = cost.usd
     if recording.ended is not None:
         made["ended"] = recording.ended
     return cast("RunFacts", made)

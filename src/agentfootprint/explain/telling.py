@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from agentfootprint.explain.reading.ending import gave_answer
 from agentfootprint.explain.sequential import SequentialRule, expected_runs
 from agentfootprint.explain.statistics import wilson_interval
 from agentfootprint.explain.words import (
@@ -79,7 +80,7 @@ def _way_to_prove(why: Why, to_prove: str, width: int) -> str:
     removable = {suspect.ablation for suspect in why.sources} - {None}
     if not removable or "agent" not in why.recording.header:
         return "Nothing here is proven, and it can't be tested: this run can't be run again."
-    if why.step != why.recording.calls[-1].step or not why.evidence.call.finished:
+    if why.step != why.recording.calls[-1].step or not gave_answer(why.recording):
         return "Nothing here is proven, and it can't be tested: only a run's answer can be."
     runs = expected_runs(SequentialRule(sources=len(removable)))
     said = "Nothing here is proven. To test it:"

@@ -203,11 +203,13 @@ class LLMMessage(_Message, frozen=True, gc=False, rename="camel", omit_defaults=
     def __post_init__(self) -> None:
         if type(self.role) is not str or self.role not in _ROLES:
             raise InvalidMessageError("role", "system, user, assistant or tool")
-        _check_text("content", self.content)
-        if self.tool_call_id is not None:
-            _check_text("toolCallId", self.tool_call_id)
-        if self.tool_name is not None:
-            _check_text("toolName", self.tool_name)
+        content, call, tool = self.content, self.tool_call_id, self.tool_name
+        if type(content) is not str or not content.isascii():
+            _check_text("content", content)
+        if call is not None and (type(call) is not str or not call.isascii()):
+            _check_text("toolCallId", call)
+        if tool is not None and (type(tool) is not str or not tool.isascii()):
+            _check_text("toolName", tool)
         if self.tool_calls != ():
             force_setattr(self, "tool_calls", _tuple_of(ToolCall, "toolCalls", self.tool_calls))
         if self.thinking_blocks != ():
@@ -237,7 +239,7 @@ def _read_text(field: str, text: object) -> str:
 
 def _read_args(given: object) -> tuple[FrozenDict, ArgsError | None]:
     """The arguments of a call as they may be kept, and what was wrong with them; never their text."""
-    if isinstance(given, Mapping):
+    if type(given) is dict or isinstance(given, Mapping):
         try:
             return freeze(cast("JsonObject", given)), None
         except ValueRefusedError as refused:

@@ -14,8 +14,8 @@ import itertools
 import math
 import random
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias, cast
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 import msgspec
 
@@ -43,6 +43,7 @@ Cursor: TypeAlias = Literal["instance", "run", "history"]
 Span: TypeAlias = tuple[float, float]
 
 _CHARS_PER_TOKEN: Final = 4
+_AT_ONCE: Final[Span] = (0.0, 0.0)
 _UNNUMBERED: Final = "mock-call"  # the id that `Mock.call` leaves for the mock to number when it plays the reply
 _WORDS: Final = re.compile(r"\A\s+(?=\S)|\S+\s*")
 
@@ -82,6 +83,32 @@ def _measure(messages: Iterable[LLMMessage]) -> tuple[int, int]:
         chars += len(message.content)
         turns += message.role == "assistant"
     return chars, turns
+
+
+class _Telling:
+    """The chunks of one answer, taken when the first is asked for; an async generator costs three times as much."""
+
+    __slots__ = ("_chunks", "_take")
+
+    def __init__(self, take: Callable[[], Iterator[LLMChunk]]) -> None:
+        self._take: Callable[[], Iterator[LLMChunk]] | None = take
+        self._chunks: Iterator[LLMChunk] = iter(())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> LLMChunk:
+        take = self._take
+        if take is not None:
+            self._take = None  # also when it raises: then there is nothing more
+            self._chunks = take()
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Give no more."""
+        self._take, self._chunks = None, iter(())
 
 
 class Mock:
@@ -209,7 +236,7 @@ class Mock:
             raise StreamTruncatedError(self.name, text=text)
         return done.response or self._finish(request, number, chars, text)
 
-    async def stream(self, request: LLMRequest, hooks: CallHooks | None = None) -> AsyncIterator[LLMChunk]:
+    def stream(self, request: LLMRequest, hooks: CallHooks | None = None) -> AsyncIterator[LLMChunk]:
         """Answer as scripted, one chunk a word with the space after it, then the terminal chunk.
 
         Raises:
@@ -217,6 +244,31 @@ class Mock:
             StreamTruncatedError: The scripted chunks have no terminal one; raised after they were given.
             ProviderContractError: The scripted function gave neither a text nor a response.
         """
+        if self._delay == self._chunk_delay == _AT_ONCE:
+            return _Telling(lambda: self._told(request, hooks))
+        return self._streamed(request, hooks)
+
+    def _told(self, request: LLMRequest, hooks: CallHooks | None) -> Iterator[LLMChunk]:
+        """The chunks of an answer that nothing delays."""
+        number, chars, reply = self._take(request, hooks)
+        if isinstance(reply, Exception):
+            raise reply.with_traceback(None)
+        if isinstance(reply, tuple):
+            return self._scripted_chunks(reply)
+        response = self._finish(request, number, chars, reply)
+        words = _words(response.content) if response.content else ()
+        chunks = [LLMChunk(token_index=index, content=word) for index, word in enumerate(words)]
+        chunks.append(LLMChunk(token_index=len(words), content="", done=True, response=response))
+        return iter(chunks)
+
+    def _scripted_chunks(self, chunks: tuple[LLMChunk, ...]) -> Iterator[LLMChunk]:
+        for chunk in chunks:
+            yield chunk
+            if chunk.done:
+                return
+        raise StreamTruncatedError(self.name, text="".join(chunk.content for chunk in chunks))
+
+    async def _streamed(self, request: LLMRequest, hooks: CallHooks | None) -> AsyncIterator[LLMChunk]:
         number, chars, reply = self._take(request, hooks)
         await self._wait(self._delay, number, "delay")
         if isinstance(reply, Exception):
@@ -276,10 +328,12 @@ class Mock:
         """Fill in what the reply leaves open (MOK-4, MOK-5, MOK-7)."""
         response = LLMResponse(reply) if isinstance(reply, str) else reply
         calls = tuple(
-            msgspec.structs.replace(call, id=f"{_UNNUMBERED}-{number + 1}{f'-{index + 1}' if index else ''}")
-            if call.id == _UNNUMBERED
-            else call
-            for index, call in enumerate(response.tool_calls)
+            [
+                msgspec.structs.replace(call, id=f"{_UNNUMBERED}-{number + 1}{f'-{index + 1}' if index else ''}")
+                if call.id == _UNNUMBERED
+                else call
+                for index, call in enumerate(response.tool_calls)
+            ]
         )
         stop_reason = response.stop_reason
         if stop_reason == "stop":
@@ -292,7 +346,7 @@ class Mock:
             provider_ref=response.provider_ref,
             raw_thinking=response.raw_thinking,
             wire_manifest=response.wire_manifest
-            or WireToolManifest(tuple(schema.name for schema in request.tools or ())),
+            or WireToolManifest(tuple([schema.name for schema in request.tools or ()])),
         )
 
     def _chance(self, number: int, purpose: str) -> random.Random:

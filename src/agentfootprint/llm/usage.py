@@ -83,7 +83,9 @@ class Usage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     def __add__(self, other: Usage) -> Usage:
         """The usage of two calls together; not known unless both are."""
-        left, right = (self, other) if _reading(self) == _reading(other) else (_apart(self), _apart(other))
+        left, right = self, other
+        if left._cache_inside is not right._cache_inside or left._thinking_inside is not right._thinking_inside:
+            left, right = _apart(left), _apart(right)
         return Usage(
             known=self.known and other.known,
             input=_sum(left.input, right.input),
@@ -91,7 +93,9 @@ class Usage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             cache_read=_sum(left.cache_read, right.cache_read),
             cache_write=_sum(left.cache_write, right.cache_write),
             thinking=_sum(left.thinking, right.thinking),
-        ).containing(cache=left.input_includes_cache, thinking=left.output_includes_thinking)
+            _cache_inside=left._cache_inside,
+            _thinking_inside=left._thinking_inside,
+        )
 
     def to_wire(self) -> dict[str, Any]:
         """The usage as events and recordings hold it; the values are plain, so `FrozenDict(usage.to_wire())` is frozen.
@@ -129,10 +133,6 @@ class Usage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 def _count(tokens: int | None) -> int:
     return tokens or 0
-
-
-def _reading(usage: Usage) -> tuple[bool, bool]:
-    return usage.input_includes_cache, usage.output_includes_thinking
 
 
 def _apart(usage: Usage) -> Usage:

@@ -37,8 +37,9 @@ class RequestMessages(Sequence[LLMMessage]):
 
     def over(self, history: FrozenList) -> RequestMessages:
         """The view of another history of the same run."""
-        view = RequestMessages(history)
-        view._stripped = self._stripped
+        view = RequestMessages.__new__(RequestMessages)
+        view.history = history
+        view._stripped = self._stripped  # noqa: SLF001  a view as this one
         return view
 
     def __len__(self) -> int:

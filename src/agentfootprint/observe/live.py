@@ -248,7 +248,7 @@ class LiveState:
             del self._runs[run_id]
 
     def hear_all(self, events: Iterable[Event[Any]]) -> None:
-        """Take events in order, such as `result.recording.events()`."""
+        """Take events in order, such as `result.recording.events`."""
         for event in events:
             self.hear(event)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentfootprint.recording.questions.calls import SentMessages as SentMessages
     from agentfootprint.recording.questions.uses import ActivePiece as ActivePiece
     from agentfootprint.recording.questions.uses import Evaluation as Evaluation
+    from agentfootprint.recording.questions.uses import Gate as Gate
     from agentfootprint.recording.questions.uses import ToolUse as ToolUse
     from agentfootprint.recording.recorded import Recording as Recording
     from agentfootprint.recording.sinks import FileRecordingSink as FileRecordingSink
@@ -59,7 +60,7 @@ else:
                 "FileRecordingSink", "RecordingSink", "StoredRecording", "persist_recording", "recording_file_name",
             ),
             "writing": ("write_file",),
-            "questions.uses": ("ActivePiece", "Evaluation", "ToolUse"),
+            "questions.uses": ("ActivePiece", "Evaluation", "Gate", "ToolUse"),
         }.items() for name in names},
     )
     # fmt: on

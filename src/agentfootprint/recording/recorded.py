@@ -6,7 +6,7 @@ readers answer alike wherever the recording is from (01b LIN-25, LIN-36).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -46,7 +46,7 @@ class Recording:
         journal: Journal,
         *,
         facts: RunFacts,
-        header: JsonObject | None = None,
+        header: JsonObject | Callable[[], JsonObject] | None = None,
         structure: JsonObject | None = None,
         ended: str | None = None,
     ) -> Recording:
@@ -55,7 +55,8 @@ class Recording:
         Args:
             journal: The run's rows; they may still grow.
             facts: What is the same for all its events.
-            header: What it says about the agent and itself: `{"agent": {...}, "flags": [...]}`.
+            header: What it says about the agent and itself: `{"agent": {...}, "flags": [...]}`, or what makes that when
+                it is asked for.
             structure: The chart in wire form.
             ended: How it ended, if it has: `done`, `failed`, `paused`; else say so with `finish`.
         """

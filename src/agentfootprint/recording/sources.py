@@ -161,7 +161,13 @@ class NativeSource(Source):
 class JournalSource(NativeSource):
     """A run in this process; it may still go on."""
 
-    def __init__(self, journal: Journal, facts: RunFacts, about: JsonObject, structure: JsonObject | None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        facts: RunFacts,
+        about: JsonObject | Callable[[], JsonObject],
+        structure: JsonObject | None,
+    ) -> None:
         self._journal = journal
         self.facts = facts
         self.run_id = facts.run_id
@@ -174,7 +180,8 @@ class JournalSource(NativeSource):
     @cached_property
     def about(self) -> JsonObject:  # pyright: ignore[reportIncompatibleVariableOverride]  frozen when it is first read
         """As it was given."""
-        return freeze(self._given)
+        given = self._given
+        return freeze(given() if callable(given) else given)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]  like `about`

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from agentfootprint.tools.asking import PersonAsked
 from agentfootprint.trace import FrozenDict, thaw
 
 if TYPE_CHECKING:
@@ -49,5 +50,5 @@ async def trips(check_in: Literal["always"] | CheckInPredicate, args: FrozenDict
     try:
         answer = check_in(thaw(args), context)
         return (await answer if inspect.isawaitable(answer) else answer) is True
-    except Exception:  # noqa: BLE001  the user's predicate; a gate that can't judge asks
+    except (Exception, PersonAsked):  # noqa: BLE001  the user's predicate; a gate that can't judge asks
         return True

@@ -56,7 +56,7 @@ def check_args(tool: Tool[..., Any], args: FrozenDict) -> CheckedArgs:
     return CheckedArgs(issues or unconverted, kwargs)
 
 
-async def execute_tool(
+async def execute_tool(  # noqa: C901, PLR0912  the hot path: no call more than it needs
     tool: Tool[..., Any], args: FrozenDict, ctx: CallContext, *, checked: CheckedArgs | None = None
 ) -> Executed:
     """Run a tool: an async function here, a plain one in a worker thread, with the context variables of the call.
@@ -84,7 +84,9 @@ async def execute_tool(
         ctx.enter(tool.timeout)
         kwargs[binding.injected] = ctx
     try:
-        if tool.timeout is None:
+        if tool.timeout is None and binding.is_async:
+            returned = cast("object", await tool.execute(**kwargs))
+        elif tool.timeout is None:
             returned = await _call(tool.execute, kwargs, is_async=binding.is_async)
         else:
             returned = await _call_within(tool, kwargs, tool.timeout)
@@ -101,7 +103,9 @@ async def execute_tool(
         if asked is not None:
             asked.teardown = opened
         raise
-    await _clean_up(ctx)
+    teardown = ctx.leave()
+    if teardown is not None:
+        await teardown.close()
     return outcome
 
 

@@ -6,6 +6,7 @@ Read once, when a tool is defined, and kept with it. pydantic is imported only f
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import types
@@ -68,6 +69,8 @@ def is_generator(call: Callable[..., object]) -> bool:
 
 def injected_parameter(call: Callable[..., object]) -> str | None:
     """The parameter annotated `ToolContext`, for a tool whose schema was written by hand; hints are otherwise free."""
+    if type(call) is types.FunctionType and not vars(call) and _takes_scalars(call):
+        return None  # nothing says that it takes what another one does; the rest costs ten times as much
     try:
         signature = inspect.signature(call)
     except ValueError:  # a builtin without one
@@ -191,11 +194,25 @@ def _names_of(call: Callable[..., object], names: Mapping[str, object]) -> dict[
 
 def _evaluated(hint: object, known: dict[str, Any]) -> Any:  # noqa: ANN401  a type of any kind
     """A hint as an object; text in it is looked up among the known names."""
+    plain = _scalar(hint, known)
+    if plain is not None:  # as most are, and compiling a text is slow
+        return plain
 
     def holder() -> None: ...
 
     holder.__annotations__ = {"hint": hint}
     return typing.get_type_hints(holder, globalns=known, include_extras=True)["hint"]
+
+
+def _scalar(hint: object, known: Mapping[str, object]) -> type | None:
+    """A hint that is `str`, `int`, `float` or `bool`, or the bare name of one."""
+    plain = known.get(hint, getattr(builtins, hint, None)) if isinstance(hint, str) else hint
+    return plain if isinstance(plain, type) and plain in _SCALARS else None
+
+
+def _takes_scalars(call: types.FunctionType) -> bool:
+    hints = call.__annotations__
+    return all(_scalar(hints[name], call.__globals__) is not None for name in hints if name != "return")
 
 
 def _is_context(hint: Any) -> bool:  # noqa: ANN401  a type of any kind

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal, TypeAlias, cast, overload
 
 import msgspec
+from msgspec.structs import astuple
 
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.trace.members import equal_at_any_depth, record_items, thawed_at_any_depth
@@ -313,23 +314,25 @@ def freeze(value: Value) -> Value:
             raise ValueRefusedError((), "A value nested too deeply") from None
 
 
-def _quick(value: Value) -> Value:
+def _quick(value: Value) -> Value:  # noqa: PLR0911  one case a kind
     """Freeze without keeping the way and without watching for cycles."""
-    kind = cast("type[object]", type(value))
+    kind: type[object] = type(value)  # pyright: ignore[reportUnknownVariableType]  a cast is a call
     if kind is str:
         return value if value.isascii() else _text(value, ())
     if kind in _EXACT:
         return value
     if kind is dict:
         out: dict[str, Any] = {}
-        for key, item in cast("dict[Any, Any]", value).items():
+        for key, item in value.items():
             if type(key) is not str or not key.isascii():
                 return _freeze(value, (), ())
             out[key] = _quick(item)
         return FrozenDict(out)
     if kind is list or kind is tuple:
-        items = [_quick(item) for item in cast("list[Any]", value)]
+        items = [_quick(item) for item in value]
         return FrozenList(items, len(items))
+    if isinstance(value, Record):
+        return value
     return _freeze(value, (), ())
 
 
@@ -451,15 +454,17 @@ def deep_equal(a: object, b: object) -> bool:
         return equal_at_any_depth(a, b, _members, _equal)
 
 
-def _equal(a: object, b: object) -> bool:  # noqa: C901, PLR0911, PLR0912  one answer a kind
-    kind = type(a)
+def _equal(a: Any, b: Any) -> bool:  # noqa: ANN401, C901, PLR0911  one answer a kind
+    kind: type[object] = type(a)  # pyright: ignore[reportUnknownVariableType]  a cast is a call
     if kind is type(b):  # the frozen kinds first: they are what commits compare
         if kind is str:
             return a == b
-        if kind is FrozenList:
-            return _lists_equal(cast("Sequence[Any]", a), cast("Sequence[Any]", b))
-        if kind is FrozenDict:
-            return _dicts_equal(cast("FrozenDict", a).data, cast("FrozenDict", b).data)
+        if isinstance(a, FrozenList):
+            return a.n == b.n and (a.buf is b.buf or _all_equal(a.buf[: a.n], b.buf))
+        if isinstance(a, FrozenDict):
+            return _dicts_equal(a.data, b.data)
+        if isinstance(a, (Record, View)):
+            return _all_equal(astuple(a), astuple(b))
     if isinstance(a, bool) or isinstance(b, bool):
         return False  # True and False are singletons
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
@@ -467,15 +472,12 @@ def _equal(a: object, b: object) -> bool:  # noqa: C901, PLR0911, PLR0912  one a
     if isinstance(a, str) or isinstance(b, str):
         return isinstance(a, str) and isinstance(b, str) and a == b
     if isinstance(a, Record) or isinstance(b, Record):
-        if type(a) is type(b):
-            return all(deep_equal(getattr(a, name), getattr(b, name)) for name in cast("Record", a).__struct_fields__)
         return _equal(*(dict(record_items(x)) if isinstance(x, Record) else x for x in (a, b)))
-    if isinstance(a, View) and type(a) is type(b):
-        return all(deep_equal(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return _dicts_equal(cast("Mapping[str, Any]", a), cast("Mapping[str, Any]", b))
     if isinstance(a, Sequence) and isinstance(b, Sequence):
-        return _lists_equal(cast("Sequence[Any]", a), cast("Sequence[Any]", b))
+        one, other = cast("Sequence[Any]", a), cast("Sequence[Any]", b)
+        return len(one) == len(other) and _all_equal(one, other)
     if isinstance(a, (Mapping, Sequence)) or isinstance(b, (Mapping, Sequence)):
         return False  # two kinds; and `==` of a frozen container would ask here again
     return a == b
@@ -491,10 +493,8 @@ def _dicts_equal(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     return True
 
 
-def _lists_equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    if len(a) != len(b):
-        return False
-    one, other = cast("object", a), cast("object", b)
-    if type(one) is FrozenList and type(other) is FrozenList and one.buf is other.buf:
-        return True
-    return all(x is y or _equal(x, y) for x, y in zip(a, b, strict=True))
+def _all_equal(a: Iterable[Any], b: Iterable[Any]) -> bool:
+    for x, y in zip(a, b, strict=False):  # noqa: SIM110  a generator costs twice as much
+        if x is not y and not _equal(x, y):
+            return False
+    return True

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from agentfootprint import Agent, Checkpoint, Fact, Limits, Mock, RunCheckpointError
-from agentfootprint.agent import CheckpointFormatError, ConversationMismatchError
+from agentfootprint.agent import CheckpointFormatError, Conversation, ConversationMismatchError
 from agentfootprint.events import TurnStart
+from agentfootprint.llm import LLMResponse, ToolCall
 from tests.agent.keeping.desk import Scripted, batch, desk
 
 OPEN: dict[str, Any] = {
@@ -158,3 +159,23 @@ async def test_a_run_without_a_conversation_pays_and_records_nothing_for_it() ->
         *("version", "runId", "history", "lastCompletedIteration", "originalInput", "checkpointedAt", "agent")
     }
     assert isinstance(result.checkpoint, Checkpoint)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+async def test_what_landed_beside_a_question_that_is_given_up_keeps_its_answer_whatever_its_id(stored: bool) -> None:
+    calls = (ToolCall("c", "ask", {"question": "May I?"}), ToolCall("c", "nobody", {}))
+    model = Scripted(LLMResponse(tool_calls=calls, stop_reason="tool_use"), "Fine.")
+    agent = desk(model, limits=Limits(parallel_tools=True))
+    asked = await agent.run("Go.")
+
+    if stored:
+        assert asked.paused is not None
+        wire = {"checkpoint": asked.checkpoint.to_wire(), "pending": asked.paused.checkpoint.to_wire()}
+        conversation = Conversation.from_wire(json.loads(json.dumps(wire)), agent=agent)
+        await conversation.abandon_pause()
+        result = await conversation.run("Never mind.")
+    else:
+        result = await agent.run("Never mind.", continue_from=asked)
+
+    answers = [message for message in result.checkpoint.history if message.role == "tool"]
+    assert [(each.tool_name, each.not_dispatched is None) for each in answers] == [("ask", False), ("nobody", True)]

@@ -40,3 +40,14 @@ def test_every_call_gets_its_one_answer_behind_its_turn_and_nothing_else_changes
     for place, message in enumerate(after):
         if message.role == "tool":
             assert after[place - 1].role in ("assistant", "tool")
+
+
+def test_an_answer_that_was_missing_stands_where_its_call_stands() -> None:
+    calls = [ToolCall("a", "t0", {}), ToolCall("b", "t1", {}), ToolCall("a", "t2", {})]
+    done = LLMMessage("tool", "done", tool_call_id="b", tool_name="t1")
+    messages = [LLMMessage("user", "u"), LLMMessage("assistant", "", tool_calls=calls), done]
+
+    after = tuple(all_answered(FrozenList(list(messages), len(messages)), ()))
+
+    assert [message.tool_name for message in after[2:]] == ["t0", "t1", "t2"]
+    assert after[3] is done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -119,3 +121,33 @@ async def test_a_turn_that_fails_after_the_answer_cleans_up_too() -> None:
 
 def test_approvals_are_made_now() -> None:
     assert (approve(by="d").at or 0) > 1_700_000_000_000
+
+
+@pytest.mark.parametrize("given", [123, None, "[" * 100_000], ids=["a number", "nothing", "nested too deeply"])
+def test_what_is_no_text_of_a_checkpoint_is_refused_by_name(given: Any) -> None:
+    with pytest.raises(CheckpointFormatError, match=r"checkpoint") as caught:
+        PauseCheckpoint.from_json(given)
+
+    assert caught.value.field == "checkpoint"
+
+
+async def test_a_checkpoint_and_its_question_survive_pickle_and_copying_keeps_what_is_open() -> None:
+    agent = desk(*ASKS)
+    paused = question(await agent.run("Go."))
+
+    stored = pickle.loads(pickle.dumps(paused))
+
+    assert (await agent.resume(stored, "yes")).text == "Done."
+    assert (stored.kind, stored.question, stored.data) == (paused.kind, paused.question, paused.data)
+    assert copy.deepcopy(paused.checkpoint) is copy.copy(paused.checkpoint) is paused.checkpoint
+
+
+async def test_neither_question_nor_checkpoint_shows_values_or_people_in_its_repr() -> None:
+    identity = Identity(conversation_id="c", principal="alice", tenant="acme")
+    result = await desk(*ASKS).run("Go secretly.", identity=identity, session_id="s-1")
+    paused = question(result)
+
+    shown = f"{result!r} {paused!r} {paused.checkpoint!r} {paused.checkpoint.facts!r}"
+
+    assert "ask_human" in shown
+    assert not any(word in shown for word in ("Vip?", "secretly", "alice", "acme", "s-1"))

@@ -9,10 +9,23 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Gates, Limits, Mock, Recording, RunOptions, Tool, ToolContext, Usage, ask_human, tool
-from agentfootprint.agent import Act, RuleOutcome, ToolResultView, after_tool, allow, deny
+from agentfootprint import (
+    Agent,
+    Gates,
+    Limits,
+    Mock,
+    Recording,
+    RunOptions,
+    Tool,
+    ToolContext,
+    Usage,
+    approve,
+    ask_human,
+    tool,
+)
+from agentfootprint.agent import Act, DecisionValue, RuleOutcome, ToolResultView, after_tool, allow, deny
 from agentfootprint.llm import LLMChunk, LLMResponse, ToolCall
-from agentfootprint.tools import InputField, ToolResult, absent, request_input
+from agentfootprint.tools import InputField, InvalidAskComponentError, ToolResult, absent, request_input
 
 ran: list[str] = []
 
@@ -161,6 +174,29 @@ async def test_both_legs_of_a_paused_run_replay() -> None:
     assert [replay.same for replay in replays] == [True, True]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        approve(by="dana", value=DecisionValue(kind="slot", value={"hour": 9})),
+        {"approved": False, "by": "dana", "ticket": "T-1"},
+    ],
+    ids=["a chosen value", "keys of the application"],
+)
+async def test_a_decision_replays_with_all_that_stood_in_it(answer: Any) -> None:
+    async def pay(order: str) -> str:
+        return order
+
+    model = Mock([batch(("pay", {"order": "A"})), "Done."], cursor="history")
+    agent = Agent(model, tools=[tool(description="Pay one order. Use it last.", check_in="always")(pay)])
+    first = await agent.run("Pay A.")
+    assert first.paused is not None
+    second = await agent.resume(first.paused, answer)
+
+    replay = await agent.replay(second.recording, paused=first.paused)
+
+    assert replay.same, str(replay)
+
+
 async def test_replaying_a_leg_leaves_the_question_open() -> None:
     agent = Agent(Mock([batch(("inquire", {"order": "B"})), "Done.", "Done again."]), tools=TOOLS)
     first = await agent.run("Where is my order?")
@@ -237,3 +273,27 @@ async def test_replaying_inside_a_loop_is_awaited_and_elsewhere_has_a_twin() -> 
     recording = await recorded(agent)
 
     assert (await asyncio.to_thread(agent.replay_sync, recording)).same
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+async def test_a_question_that_can_not_be_asked_replays_with_what_landed_beside_it(parallel: bool) -> None:
+    @tool
+    async def show(n: int) -> str:
+        """Ask with a panel that can't be shown."""
+        ask_human("?", data={"component": {"componentId": "panel", "propsRef": "art_1"}})
+
+    calls = [
+        ToolCall("c1", "look", {"order": "A"}),
+        ToolCall("c2", "show", {"n": 1}),
+        ToolCall("c3", "look", {"order": "B"}),
+    ]
+    agent = Agent(
+        Mock([LLMResponse("", tool_calls=calls), "Done."], cursor="history"),
+        tools=[look, show],
+        limits=Limits(parallel_tools=parallel),
+    )
+    handle = agent.start("Go.")
+    with pytest.raises(InvalidAskComponentError):
+        await handle.result()
+
+    assert (await agent.replay(handle.recording)).difference is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfootprint import Act, Agent, Fact, Gates, Mock, Recording, allow, before_tool, tool
+from agentfootprint import Act, Agent, Fact, Gates, Mock, Recording, allow, approve, before_tool, tool
 from agentfootprint.agent import RuleOutcome, ToolCallView
 from agentfootprint.explain import CustodyHop, why
 from agentfootprint.security import PermissionPolicy
@@ -210,3 +210,19 @@ def test_allowed_names_the_gates_that_decided() -> None:
     assert allowed(PermissionPolicy.from_roles({"none": []}, "none")) == (
         "the model asked for the call; the permission check denied it by none.allowlist.miss"
     )
+
+
+def test_allowed_names_the_person_who_decided_though_the_call_was_asked_for_in_an_earlier_run() -> None:
+    @tool(check_in="always")
+    def refund(order: str) -> str:
+        """Refund one order. Use it when the policy allows it."""
+        return f"refunded {order}"
+
+    agent = Agent(Mock([Mock.call("refund", order="A-1"), "Refunded."]), tools=[refund])
+    paused = agent.run_sync("Refund A-1.").paused
+    assert paused is not None
+
+    recording = agent.resume_sync(paused, approve(by="dana")).recording
+
+    allowed = links(recording, "refund")["allowed"]
+    assert allowed.detail == f"unknown: {allowed.unknown}; a person (dana) approved it"

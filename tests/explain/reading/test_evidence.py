@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from agentfootprint import Fact, Limits, Mock, Recording, Steering
+from agentfootprint import Agent, Fact, Limits, Mock, Recording, Steering, tool
 from agentfootprint.explain.reading.evidence import MAX_DEPTH, call_at, evaluation_of, find_evidence, output_text
 from agentfootprint.llm import LLMRequest, LLMResponse
 from tests.explain.desks import STYLE, VIP, Counted, desk, failed_recording, long_desk
@@ -150,3 +150,30 @@ def test_a_call_that_was_not_answered_still_read_what_it_read() -> None:
 
     assert found.answer == ""
     assert [source.id for source in found.sources] == ["style", "look_up"]
+
+
+def test_a_run_that_waits_for_a_person_has_a_last_call_but_no_answer() -> None:
+    @tool(check_in="always")
+    def refund(order: str) -> str:
+        """Refund one order. Use it when the policy allows it."""
+        return order
+
+    recording = Agent(Mock([Mock.call("refund", order="A")]), tools=[refund]).run_sync("Refund A.").recording
+
+    flags = [flag.flag for flag in find_evidence(recording, call_at(recording, None)).flags]
+
+    assert "paused" in flags
+
+
+async def test_a_turn_that_goes_on_with_a_conversation_says_where_its_beginning_is_on_record() -> None:
+    conversation = Agent(Mock(["Four.", "Five."])).conversation()
+    first = await conversation.run("Two and two?")
+    second = await conversation.run("And one more?")
+
+    flags = {flag.flag: flag.note for flag in second.why().honesty_flags}
+
+    assert (
+        f"its first messages (2) came from is on record in the recording of the run {first.run_id}"
+        in flags["continued"]
+    )
+    assert "continued" not in {flag.flag for flag in first.why().honesty_flags}

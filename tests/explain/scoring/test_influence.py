@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentfootprint.explain.scoring.influence import (
@@ -18,6 +18,7 @@ from agentfootprint.explain.scoring.influence import (
 weight = st.floats(0, 10)
 
 
+@example(InfluenceWeights(fa=0.0, avg=0.0, persist=1.5, depth=5e-324))
 @given(st.builds(InfluenceWeights, fa=weight, avg=weight, persist=weight, depth=weight))
 def test_adapting_keeps_the_mass_and_the_ratio(weights: InfluenceWeights) -> None:
     adapted, shifted = adapt_weights(weights, 0)

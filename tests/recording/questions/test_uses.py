@@ -10,6 +10,7 @@ import pytest
 from agentfootprint import (
     Act,
     Agent,
+    Decision,
     Fact,
     Gates,
     Instruction,
@@ -19,6 +20,7 @@ from agentfootprint import (
     allow,
     approve,
     ask_human,
+    decline,
     tool,
 )
 from agentfootprint.agent import RuleOutcome, ToolResultView
@@ -165,6 +167,23 @@ def test_a_call_that_waited_for_a_person_is_a_use_of_the_run_that_answered_it(tm
         assert use.args == ({} if form == "wire" else {"user": "u7"}), (
             "the wire form does not say what a run began with"
         )
+
+
+@pytest.mark.parametrize("decision", [approve(by="dana"), decline(by="dana")], ids=["approved", "declined"])
+def test_what_a_person_decided_about_a_call_is_read_from_every_form(decision: Decision, tmp_path: Path) -> None:
+    @tool(check_in="always")
+    def close(user: str) -> str:
+        """Close an account. Use it when its owner asks."""
+        return f"{user} closed"
+
+    agent = Agent(Mock([Mock.call("close", user="u7"), "Done."]), tools=[close])
+    paused = agent.run_sync("Close u7.").paused
+    assert paused is not None
+    recording = agent.resume_sync(paused, decision).recording
+
+    for form, each in forms_of(recording, tmp_path).items():
+        (use,) = each.tool_uses
+        assert (use.denied, len(use.gates)) == (not decision.approved, 1), form
 
 
 def test_a_call_that_waits_for_a_person_has_not_finished() -> None:

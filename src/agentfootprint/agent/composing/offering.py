@@ -29,7 +29,7 @@ class ToolOffer:
         pieces: Active pieces with tools, in declaration order.
     """
 
-    __slots__ = ("by_name", "rows", "schemas", "shown", "totals")
+    __slots__ = ("by_name", "names", "rows", "schemas", "shown", "totals")
 
     def __init__(
         self,
@@ -45,6 +45,8 @@ class ToolOffer:
                 self.by_name.setdefault(each.name, each)
         schemas = [*own, *(tool_schema(tool) for name, tool in self.by_name.items() if name not in registered)]
         self.schemas: FrozenList = freeze(schemas)
+        self.names = tuple(schema.name for schema in schemas)
+        """Of the schemas, in order."""
         self.rows: FrozenList = freeze(rows)
         self.totals = slot_totals(rows)
         self.shown = tuple(OfferedTool(name=s.name, description=s.description or None) for s in schemas)

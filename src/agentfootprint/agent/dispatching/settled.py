@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from msgspec import Struct
+
 from agentfootprint.llm import ToolCall
 from agentfootprint.tools import NO_VALUE, CheckedArgs, CoverageReading
 from agentfootprint.trace import FrozenDict, Value
@@ -19,23 +21,23 @@ def frozen_args(call: ToolCall) -> FrozenDict:
     return cast("FrozenDict", call.args)
 
 
-class Settled:
+class _Settled(Struct, gc=False, eq=False):
+    text: str
+
+
+class Settled(_Settled, gc=False, eq=False, kw_only=True):
     """What one call came to."""
 
-    __slots__ = ("coverage", "denied", "error", "ran", "refused", "replayed", "result", "status", "text")
-
-    def __init__(self, text: str, *, result: Value = NO_VALUE, error: bool = False, ran: bool = False) -> None:
-        self.text = text
-        self.result = result
-        self.error = error
-        self.ran = ran
-        self.refused = False
-        self.denied = False
-        """Whether the checker or a rule kept it from running."""
-        self.replayed = False
-        """Whether a recording answered for the tool, with what the rules about results have seen."""
-        self.status: ToolStatus | None = None
-        self.coverage: CoverageReading | None = None
+    result: Value = NO_VALUE
+    error: bool = False
+    ran: bool = False
+    refused: bool = False
+    denied: bool = False
+    """Whether the checker or a rule kept it from running."""
+    replayed: bool = False
+    """Whether a recording answered for the tool, with what the rules about results have seen."""
+    status: ToolStatus | None = None
+    coverage: CoverageReading | None = None
 
 
 class Passed(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from agentfootprint.agent.dispatching.ledger import file_decision
 from agentfootprint.agent.dispatching.settled import Settled, frozen_args
 from agentfootprint.agent.gating.chains import CallVerdict, judge_call, judge_result
-from agentfootprint.agent.gating.ledger import file_decision
 from agentfootprint.agent.gating.permitting import ask_checker
 from agentfootprint.agent.gating.views import ToolCallView, ToolResultView
 from agentfootprint.agent.pausing.asking import asked_by_rule

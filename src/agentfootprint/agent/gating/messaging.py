@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
+from agentfootprint.agent.dispatching.ledger import file_decision
 from agentfootprint.agent.errors import MessageDeniedError
 from agentfootprint.agent.gating.chains import MessageVerdict, judge_message
-from agentfootprint.agent.gating.ledger import file_decision
 from agentfootprint.agent.gating.views import MessageView
 
 if TYPE_CHECKING:

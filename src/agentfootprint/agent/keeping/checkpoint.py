@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast
 import msgspec
 
 from agentfootprint.agent.errors import CheckpointFormatError
-from agentfootprint.agent.signing import refuse_signed, signed, verified
+from agentfootprint.agent.signing import read_signed, refuse_signed, signed
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.identity import Identity
 from agentfootprint.llm import (
@@ -175,17 +175,7 @@ class Checkpoint:
             CheckpointFormatError: It is no conversation, is signed and no key was given, or was edited since it was
                 signed; `field` is what is at fault, `index` which message.
         """
-        try:
-            wire = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
-            raise CheckpointFormatError("checkpoint", "The checkpoint is no JSON.", fix=_FIX) from broken
-        except TypeError as other:
-            raise CheckpointFormatError(
-                "checkpoint", f"A {type(text).__name__} is no text of a checkpoint.", fix=_FIX
-            ) from other
-        if key is not None and isinstance(wire, Mapping):
-            wire = verified(cast("JsonObject", wire), "checkpoint", key)
-        return cls.from_wire(wire, repair=repair)
+        return cls.from_wire(read_signed(text, "checkpoint", key, fix=_FIX), repair=repair)
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any], *, repair: bool = False) -> Self:

@@ -160,4 +160,26 @@ def abandoned(checkpoint: Checkpoint, paused: Paused) -> Checkpoint:
     """The conversation of a run whose question was given up: the call that asked is marked too (AGT-99)."""
     anchor = CallRef(paused.tool_call_id, paused.tool_name)
     mark = NotDispatched(paused_call=anchor, cause="abandoned")
-    return checkpoint.with_history(settled(checkpoint.window, mark))
+    window = _closed(checkpoint.window, paused, mark)
+    return checkpoint.with_history(settled(window, mark))
+
+
+def _closed(window: FrozenList, paused: Paused, mark: NotDispatched) -> FrozenList:
+    """The window with its last batch answered, where the pause noted which of its calls have their results (AGT-60).
+
+    The ids alone don't tell that: they may repeat within a batch.
+    """
+    state = paused.checkpoint.state
+    noted, index = state.get("pausedBatch"), state.get("pausedToolIndex")
+    if noted is None or type(index) is not int:
+        return window
+    from agentfootprint.agent.pausing.rejoining import in_call_order, read_noted  # with the first such question
+    from agentfootprint.agent.pausing.resuming import open_batch
+
+    answered, _ = read_noted(noted)
+    batch = open_batch(window, paused.tool_call_id, paused.tool_name, index, answered)
+    if answered is None or batch.turn < 0 or len(window) - batch.turn - 1 != len(answered):
+        return window  # another window than the one that paused
+    calls = [(batch.ordinal, batch.call), *batch.undispatched]
+    missing = [settled_message(call, mark) for _, call in calls]
+    return in_call_order(window.extend(missing), [*answered, *(place for place, _ in calls)])

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from agentfootprint.agent.errors import RunCheckpointError
+from agentfootprint.agent.errors import RunCheckpointError, closed
 from agentfootprint.agent.keeping.checkpoint import Checkpoint, FailurePoint, InFlight, Phase, TurnFacts, now_ms
 from agentfootprint.agent.keeping.recovering import retry_after_of, why_not
 from agentfootprint.agent.keeping.settling import all_answered
@@ -94,6 +94,8 @@ def failed_checkpoint(scope: RunScope, state: FrozenDict, error: BaseException) 
     found = standing_checkpoint(scope, state)
     if found is None:
         return None
+    if scope.plan.mode == "dynamic-grouped":
+        found = _with_delivered(scope, found)
     seen = _Seen(scope.journal.rows)
     iteration = seen.iteration or int(state.get("iteration", 1))
     completed = iteration - 1
@@ -130,7 +132,7 @@ def wrapped(error: Exception, checkpoint: Checkpoint) -> RunCheckpointError:
     kept = f"its last whole iteration is {last}" if last else "no iteration of it is whole"
     said = error.problem if isinstance(error, AgentFootprintError) else str(error)
     return RunCheckpointError(
-        f"The run {checkpoint.run_id} failed{where}; {kept}. {type(error).__name__}: {_harmless(said)}",
+        f"The run {checkpoint.run_id} failed{where}; {kept}. {type(error).__name__}: {closed(_harmless(said))}",
         cause=error,
         checkpoint=checkpoint,
         can_resume=hopeless is None,
@@ -171,6 +173,14 @@ def finished_checkpoint(scope: RunScope, window: FrozenList, iteration: int, ans
     if answer:
         window = window.append(LLMMessage("assistant", answer))
     return _checkpoint(scope, window, iteration)
+
+
+def _with_delivered(scope: RunScope, found: Checkpoint) -> Checkpoint:
+    """The same with the pieces that were said in the conversation before a call that gave no reply (AGT-37)."""
+    from agentfootprint.agent.grouping import delivered_window  # where there is a mount that can fail
+
+    window = delivered_window(scope.journal)
+    return found if window is None else found.with_history(window)
 
 
 def _was_stopped(error: BaseException) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from agentfootprint.agent.pausing.settling import settled_message
-from agentfootprint.llm import CallPosition, LLMMessage, NotDispatched, ToolCall, verify_pairs
+from agentfootprint.llm import CallPosition, LLMMessage, NotDispatched, Pairing, ToolCall, verify_pairs
 from agentfootprint.trace import FrozenList
 
 __all__ = ["INTERRUPTED_TEXT", "all_answered", "interrupted_message", "with_answers"]
@@ -45,7 +45,9 @@ def all_answered(history: FrozenList, begun: Collection[CallPosition]) -> Frozen
 
 
 def with_answers(history: FrozenList, answers: dict[CallPosition, LLMMessage]) -> FrozenList:
-    """The history with answers for open calls, each behind the results that its turn has; the same when there are none.
+    """The history with answers for open calls, each where its call stands in its batch (AGT-57); the same for none.
+
+    What stands there keeps its order: behind results that are not in call order, answers come last.
 
     Args:
         history: The messages.
@@ -53,19 +55,33 @@ def with_answers(history: FrozenList, answers: dict[CallPosition, LLMMessage]) -
     """
     if not answers:
         return history
-    by_turn: dict[int, list[LLMMessage]] = {}
+    by_turn: dict[int, list[tuple[int, LLMMessage]]] = {}
     for place in sorted(answers):
-        by_turn.setdefault(place.message, []).append(answers[place])
+        by_turn.setdefault(place.message, []).append((place.call, answers[place]))
     messages: list[LLMMessage] = []
-    waiting: list[LLMMessage] = []
+    missing: list[tuple[int, LLMMessage]] = []
+    there: list[tuple[int, LLMMessage]] = []
+    pairing = Pairing()
     for index, message in enumerate(history):
-        if waiting and message.role != "tool":
-            messages += waiting
-            waiting = []
+        place = pairing.answer(message.tool_call_id or "") if message.role == "tool" else None
+        if missing and message.role == "tool":
+            there.append((-1 if place is None else place.call, message))
+            continue
+        messages += _merged(there, missing)
+        missing, there = by_turn.get(index, []), []
         messages.append(message)
-        waiting = by_turn.get(index, waiting)
-    messages += waiting
+        if message.tool_calls:
+            pairing.propose(index, message.tool_calls)
+    messages += _merged(there, missing)
     return FrozenList(messages, len(messages))
+
+
+def _merged(there: list[tuple[int, LLMMessage]], missing: list[tuple[int, LLMMessage]]) -> list[LLMMessage]:
+    places = [place for place, _ in there]
+    batch = [*there, *missing]
+    if places == sorted(places):
+        batch.sort(key=lambda each: each[0])
+    return [answer for _, answer in batch]
 
 
 def _call(history: Sequence[LLMMessage] | FrozenList, place: CallPosition) -> ToolCall:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 import msgspec
 
 from agentfootprint.agent.errors import CheckpointFormatError
-from agentfootprint.agent.signing import refuse_signed, signed, verified
+from agentfootprint.agent.signing import read_signed, refuse_signed, signed
 from agentfootprint.flow import CheckpointError
 from agentfootprint.flow import PauseCheckpoint as EngineCheckpoint
 from agentfootprint.identity import Identity
@@ -44,9 +44,9 @@ class PauseFacts:
     """How often each call was dispatched in the turn; the keys are digests."""
     agent_id: str | None = None
     """The agent's id, if it was given one."""
-    identity: Identity | None = None
+    identity: Identity | None = field(default=None, repr=False)
     """Whom the caller named."""
-    session_id: str | None = None
+    session_id: str | None = field(default=None, repr=False)
 
     def to_wire(self) -> dict[str, Any]:
         """The facts as plain JSON."""
@@ -142,13 +142,7 @@ class PauseCheckpoint(EngineCheckpoint):
             CheckpointFormatError: It is no checkpoint of a paused run, is signed and no key was given, or was edited
                 since it was signed.
         """
-        try:
-            wire = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError) as broken:
-            raise CheckpointFormatError("checkpoint", "The checkpoint is no JSON.", fix=_FIX) from broken
-        if key is not None and isinstance(wire, Mapping):
-            wire = verified(cast("JsonObject", wire), "pause", key)
-        return cls.from_wire(wire)
+        return cls.from_wire(read_signed(text, "pause", key, fix=_FIX))
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any], *, unseal: Callable[[bytes], bytes] | None = None) -> Self:
@@ -174,6 +168,15 @@ class PauseCheckpoint(EngineCheckpoint):
     def with_state(self, state: FrozenDict) -> Self:
         """The same with another state."""
         return replace(self, state=state)
+
+    def __copy__(self) -> Self:
+        return self  # a copy would leave behind what is open
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PauseCheckpoint.from_wire, (self.to_wire(),)
 
 
 def _opened(found: object, unseal: Callable[[bytes], bytes] | None) -> object:

@@ -149,7 +149,7 @@ def accept_answer(
         is_partial = not (reply.is_complete or reply.is_cancelled)
         taken = reply.result()
         checkpoint = _with_request(checkpoint, reply.request)
-    composes = plan.mode == "dynamic"
+    composes = plan.mode != "classic"
     rebuilt_ = checkpoint if is_partial else checkpoint.with_state(rebuilt(checkpoint.state, composes=composes))
     return Resumption(
         rebuilt_,

@@ -81,7 +81,7 @@ class Paused:
     """
 
     kind: PauseKind
-    question: str
+    question: str = field(repr=False)
     """A text for the person: the question, or what the call will do."""
     tool_name: str
     tool_call_id: str
@@ -89,9 +89,9 @@ class Paused:
     """All that was asked, as it is on record."""
     checkpoint: PauseCheckpoint = field(repr=False)
     """What `resume` needs; store its `to_json()` to answer in another process."""
-    check_in: CheckIn | None = None
-    ask: Asked | None = None
-    awaiting: AwaitedInput | None = None
+    check_in: CheckIn | None = field(default=None, repr=False)
+    ask: Asked | None = field(default=None, repr=False)
+    awaiting: AwaitedInput | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return True

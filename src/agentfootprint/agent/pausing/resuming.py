@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from agentfootprint.agent.dispatching.executing import declare_coverage, judge_result, run_call, validated
+from agentfootprint.agent.dispatching.ledger import file_decision
 from agentfootprint.agent.dispatching.settled import Passed, Settled
 from agentfootprint.agent.pausing.checking import check_in_trips, remember
 from agentfootprint.agent.pausing.decisions import Decision, read_decision
@@ -21,7 +22,7 @@ from agentfootprint.agent.result import ToolCallRecord
 from agentfootprint.agent.running.barrier import PENDING_WRITE, stored
 from agentfootprint.agent.scope import RunScope
 from agentfootprint.agent.texts import unknown_tool
-from agentfootprint.events import CheckInDecision, IterationEnd, MetaMarks, MiddlewareDecision, ToolEnd
+from agentfootprint.events import CheckInDecision, IterationEnd, MetaMarks, ToolEnd
 from agentfootprint.flow import Handle
 from agentfootprint.llm import CallRef, LLMMessage, NotDispatched, ToolCall
 from agentfootprint.tools import NO_VALUE, PersonAsked, asked_in, check_args, result_text
@@ -352,20 +353,4 @@ def _file(
     }
     values = {} if after is None else {"before": before, "after": after}
     named = {} if component is None else {"componentId": component}
-    ledger: FrozenList = h.get("middlewareDecisions", _NO_ROWS)
-    h["middlewareDecisions"] = ledger.append(FrozenDict({**row, **values, **named}))
-    scope.emit(
-        h,
-        MiddlewareDecision(
-            middleware=rule,
-            moment="before-tool",
-            at="tool",
-            tool_name=call.name,
-            tool_call_id=call.id,
-            iteration=iteration,
-            outcome="allow" if outcome == "allow" else "deny",
-            changed=after is not None,
-            why=why,
-            component_id=component,
-        ),
-    )
+    file_decision(h, scope, FrozenDict({**row, **values, **named}))

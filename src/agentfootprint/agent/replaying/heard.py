@@ -81,7 +81,7 @@ class Heard:
     asked: JsonObject | None
     """The question that the run ended with."""
     asker: Place | None
-    """The call that asked it."""
+    """The call that asked it, or that the run failed at in a batch."""
     failure: str | None
     """What the run failed with, in the words of its last event."""
 
@@ -119,7 +119,7 @@ def heard_in(recording: Recording, events: Sequence[Event[Any]]) -> Heard:
             heard.failure = payload.error
         elif _is_of_tool(event) or (asks and isinstance(payload, _REACH) and _is_open(payload, events[at + 1 :])):
             heard.said.append((at, event))
-    if heard.asked is not None:
+    if heard.asked is not None or heard.failure is not None:
         heard.asker = _asker(recording, heard)
     _fill_replies(recording, heard, _manifests(events))
     return heard
@@ -127,8 +127,10 @@ def heard_in(recording: Recording, events: Sequence[Event[Any]]) -> Heard:
 
 def _asker(recording: Recording, heard: Heard) -> Place | None:
     """The call that asked: as the pause noted it, else the first that never settled."""
+    open_ = sorted(place for place, each in heard.performances.items() if each.end is None)
+    if heard.asked is None:  # of a run that failed; what a person had approved was announced before
+        return next((place for place in open_ if place[0]), None)
     noted = recording.value_at("pausedToolIndex")
-    open_ = [place for place, each in heard.performances.items() if each.end is None]
     return next((place for place in open_ if place[1] == noted), open_[0] if open_ else None)
 
 
@@ -191,7 +193,7 @@ def _fill_replies(recording: Recording, heard: Heard, manifests: tuple[int, int]
         end = reply.end
         if end is None:
             continue
-        behind = calls[number + 1].position if number + 1 < len(calls) else None
+        behind = calls[number + 1].begun_at if number + 1 < len(calls) else None
         reply.blocks = _blocks(recording.value_at("thinkingBlocks", behind))
         manifest: WireToolManifest | None = None
         if number >= without:

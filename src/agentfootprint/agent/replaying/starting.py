@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from agentfootprint.agent.errors import ReplayRefusedError
 from agentfootprint.agent.options import RunOptions
 from agentfootprint.agent.pausing.checkpoint import LiveParts, PauseCheckpoint
-from agentfootprint.agent.pausing.decisions import pause_demands_decision, read_decision
+from agentfootprint.agent.pausing.decisions import pause_demands_decision
 from agentfootprint.agent.pausing.entering import MISSING, Resumption, accept_answer
 from agentfootprint.agent.pausing.paused import Paused
 from agentfootprint.events import (
@@ -201,8 +201,8 @@ def _is_gate(checkpoint: PauseCheckpoint) -> bool:
 
 def _answer(told: JsonObject, *, is_decision: bool) -> Value:
     """The answer, from what was told of it: an object as it is, anything else under `input`."""
-    if is_decision:
-        return read_decision(cast("dict[str, Any]", thaw(told)))
+    if is_decision:  # with all that stands in it, also what the loop does not read
+        return thaw(told)
     if set(told) == _SOLE:
         return told["input"]
     return told or MISSING

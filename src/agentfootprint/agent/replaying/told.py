@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import UNSET
@@ -25,7 +25,7 @@ from agentfootprint.llm import (
     humanize_llm_error,
 )
 from agentfootprint.tools import Cassette, PersonAsked, Replayed, Teardown, ToolResult, read_result
-from agentfootprint.trace import JsonObject, freeze
+from agentfootprint.trace import JsonObject, Value, freeze
 
 if TYPE_CHECKING:
     from agentfootprint.agent.scope import RunScope
@@ -189,10 +189,10 @@ class RecordedTools(Cassette):
         found = heard.performances.get(now)
         if found is None or scope is None:
             raise NothingHeard
-        if found.end is None and heard.asked is not None and now != heard.asker:
+        if found.end is None and heard.asker is not None and now != heard.asker:
             return Replayed("", None, is_error=False, began=False)
-        self._say(scope, found.at)
         end = found.end
+        self._say(scope, found.at if end is not None or heard.asked is not None else self._until_failure(now))
         if end is not None:
             if end.error:
                 return Replayed(str(end.result), end.result, is_error=True, is_raw=True)
@@ -205,7 +205,15 @@ class RecordedTools(Cassette):
             raise _asked_again(heard.asked)
         if heard.failure is None:
             raise NothingHeard
-        raise failure_again(heard.failure)
+        failure = failure_again(heard.failure)
+        raise failure if heard.asker is None else PersonAsked(None, state=_Unaskable(failure))
+
+    def _until_failure(self, now: Place) -> int:
+        """Where what was said in the batch that failed ends, and what closes the run begins."""
+        heard = self._heard
+        landed = [each.at for (count, _), each in heard.performances.items() if count == now[0] and each.end]
+        inside = [at for at, event in heard.said if getattr(event.payload, "outside_stage", None) is None]
+        return max((*landed, *(at + 1 for at in inside[-1:])), default=0)
 
     def _say(self, scope: RunScope, until: int) -> None:
         """Say what tools said before a point of the recording; several that ran side by side in their own order."""
@@ -229,6 +237,26 @@ def say_again(scope: RunScope, event: Event[Any]) -> None:
         emit = scope.tool_run.on_emit
         assert emit is not None  # noqa: S101  every run has it
         emit(event.type, freeze(payload))
+
+
+class _Unaskable(Mapping[str, "Value"]):
+    """What a question brings that fails the run when it is looked at, with what ran beside it landed by then.
+
+    Args:
+        failure: What the run fails with.
+    """
+
+    def __init__(self, failure: BaseException) -> None:
+        self._failure = failure
+
+    def __getitem__(self, key: str) -> Value:
+        raise self._failure
+
+    def __iter__(self) -> Iterator[str]:
+        raise self._failure
+
+    def __len__(self) -> int:
+        raise self._failure
 
 
 def _asked_again(asked: JsonObject) -> PersonAsked:

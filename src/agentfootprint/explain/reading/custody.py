@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from agentfootprint.events import MiddlewareDecision, PermissionCheck
+from agentfootprint.events import CheckInDecision, PermissionCheck
 from agentfootprint.explain.model import CustodyHop
 from agentfootprint.explain.reading.evidence import evaluation_of, is_imported
 from agentfootprint.trace import compact_json
 
 if TYPE_CHECKING:
     from agentfootprint.explain.reading.evidence import Source
-    from agentfootprint.recording import Evaluation, ModelCall, Recording, ToolUse
+    from agentfootprint.recording import Evaluation, Gate, ModelCall, Recording, ToolUse
 
 __all__ = ["custody_of"]
 
@@ -193,15 +193,20 @@ def _landed_result(source: Source) -> CustodyHop:
 
 def _allowed_result(recording: Recording, use: ToolUse | None) -> CustodyHop:
     asking = [] if use is None else [call for call in recording.calls if call.iteration == use.iteration]
+    said = "no gate decided" if use is None or not use.gates else ", ".join(map(_said, use.gates))
     if not asking:
         why = "which model call asked for it was not recorded"
-        return CustodyHop(step="allowed", detail=f"unknown: {why}", unknown=why)
-    said = "no gate decided" if use is None or not use.gates else ", ".join(map(_said, use.gates))
+        decided = f"; {said}" if use is not None and use.gates else ""
+        return CustodyHop(step="allowed", detail=f"unknown: {why}{decided}", unknown=why)
     return CustodyHop(step="allowed", at=asking[-1].step, detail=f"the model asked for the call; {said}")
 
 
-def _said(gate: PermissionCheck | MiddlewareDecision) -> str:
+def _said(gate: Gate) -> str:
     """What a gate did to a call, in a few words."""
+    if isinstance(gate, CheckInDecision):
+        by = f" ({gate.by})" if gate.by else ""
+        before = " before, for the whole run" if gate.remembered else ""
+        return f"a person{by} {'approved' if gate.approved else 'declined'} it{before}"
     if isinstance(gate, PermissionCheck):
         asked = "" if gate.capability == "tool_call" else f" of {gate.capability}"
         by = "" if gate.policy_rule_id is None else f" by {gate.policy_rule_id}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from agentfootprint.explain.errors import NoTriggerError, UnknownStepError
 from agentfootprint.explain.model import EdgeHop, HonestyFlag, SliceStats
+from agentfootprint.explain.reading.ending import recorded_ending
 from agentfootprint.trace import (
     CausalNode,
     JsonObject,
@@ -125,7 +126,8 @@ def call_at(recording: Recording, at: str | None) -> ModelCall:
     """
     calls = recording.calls
     if not calls:
-        raise NoTriggerError
+        ending = recorded_ending(recording)
+        raise NoTriggerError(None if ending is None else ending.note)
     if at is None:
         return calls[-1]
     for call in calls:
@@ -192,7 +194,7 @@ def find_evidence(recording: Recording, call: ModelCall) -> Evidence:
         sources=tuple(sources.values()),
         steps=steps,
         stats=_stats(root, nodes),
-        flags=tuple(_flags(recording, root, nodes)),
+        flags=(*_flags(recording, root, nodes), *_of_the_end(recording, call)),
     )
 
 
@@ -353,11 +355,26 @@ def _flags(recording: Recording, root: CausalNode | None, nodes: list[CausalNode
     yield from recorded_limits(recording)
 
 
+def _of_the_end(recording: Recording, call: ModelCall) -> Iterator[HonestyFlag]:
+    """What kept a run from an answer of its own, for whoever asks about its last call."""
+    ending = recorded_ending(recording) if recording.calls[-1].step == call.step else None
+    if ending is not None:
+        yield HonestyFlag(ending.flag, ending.note)
+
+
 def recorded_limits(recording: Recording) -> Iterator[HonestyFlag]:
     """What a recording says about itself that limits every answer from it."""
     for flag in recording.flags:
         for note in _notes(recording, flag):
             yield HonestyFlag(flag, note)
+    before = as_object(recording.header.get("continued"))
+    if before is not None:
+        where = f"the run {before['runId']}" if before.get("runId") else "an earlier run"
+        yield HonestyFlag(
+            "continued",
+            f"the run went on with a conversation; where its first messages ({before.get('messages', '?')}) came from "
+            f"is on record in the recording of {where}",
+        )
 
 
 def _notes(recording: Recording, flag: str) -> Sequence[str]:

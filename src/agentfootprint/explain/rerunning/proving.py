@@ -27,6 +27,7 @@ from agentfootprint.explain.errors import (
 from agentfootprint.explain.explanation import Why
 from agentfootprint.explain.model import HonestyFlag, Rate, Spent, Suspect, Verdict, VerdictStats
 from agentfootprint.explain.proof import ProofPlan, ProofProgress, ProveOptions, ToolPolicy
+from agentfootprint.explain.reading.ending import gave_answer, recorded_ending
 from agentfootprint.explain.rerunning.agreement import check_agent, not_there
 from agentfootprint.explain.rerunning.bench import Bench, Outcome, Rerunnable
 from agentfootprint.explain.rerunning.classic import baseline_stable, classic_verdict
@@ -162,6 +163,12 @@ def _check_answer(recording: Recording, asked: Why) -> None:
     if not asked.evidence.call.finished:
         raise ExplainError(
             f"The run gave no answer: {asked.step} was not answered, so nothing can be compared.",
+            fix="Prove a run that ended with an answer.",
+        )
+    ending = recorded_ending(recording)
+    if ending is not None and not gave_answer(recording):
+        raise ExplainError(
+            f"The run gave no answer that could be compared: {ending.note}.",
             fix="Prove a run that ended with an answer.",
         )
 

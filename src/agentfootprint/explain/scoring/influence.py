@@ -122,10 +122,10 @@ def adapt_weights(weights: InfluenceWeights, ancestor_count: int) -> tuple[Influ
         return weights, False
     shifted = replace(
         weights,
-        fa=weights.fa + mass * weights.fa / base,
+        fa=weights.fa + mass * (weights.fa / base),
         avg=0.0,
         persist=0.0,
-        depth=weights.depth + mass * weights.depth / base,
+        depth=weights.depth + mass * (weights.depth / base),
     )
     return shifted, mass > 0
 

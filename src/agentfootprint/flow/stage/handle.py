@@ -9,7 +9,7 @@ handle raises. `Handle` is the path of the library's own stages and does no more
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 
 from agentfootprint.flow.errors import AbsentKeyError, ReadonlyInputError, StageClosedError, StateValueError
 from agentfootprint.flow.stage.asking import answer_to
@@ -21,8 +21,10 @@ from agentfootprint.trace import (
     Execution,
     FrozenDict,
     FrozenList,
+    Record,
     Value,
     ValueRefusedError,
+    View,
     deep_equal,
     freeze,
 )
@@ -34,6 +36,7 @@ EMPTY: Final[dict[str, Value]] = {}
 NOTHING: Final = FrozenDict({})
 
 _READY: Final = frozenset((int, bool, type(None), FrozenDict, FrozenList))
+_ARGS_ONLY: Final = ("args",)
 _UNTRACKED: Final[dict[tuple[tuple[str, ...], str], tuple[str, ...]]] = {}
 """The few tuples of honesty flags there can be, so that records share them."""
 
@@ -144,8 +147,8 @@ class Handle(Execution, gc=False, eq=False):
         return default if value is ABSENT else value
 
     def __setitem__(self, key: str, value: Value) -> None:
-        kind = cast("type[object]", type(value))
-        if kind not in _READY and not (kind is str and value.isascii()):
+        kind: type[object] = type(value)  # pyright: ignore[reportUnknownVariableType]  a cast is a call
+        if kind not in _READY and not (kind is str and value.isascii()) and not isinstance(value, (Record, View)):
             value = frozen(key, value, self.info.id)
         w = self.w
         if key in w:
@@ -177,9 +180,12 @@ class Handle(Execution, gc=False, eq=False):
     @property
     def args(self) -> FrozenDict:
         """The run's input, or in a mount what it was given; marks the commit when there is any."""
-        args = self.home.args
-        if args:
-            self.mark("args")
+        args: FrozenDict = self.home.args
+        if args.data:
+            if self.untracked:
+                self.mark("args")
+            else:
+                self.untracked = _ARGS_ONLY
         return args
 
     @property
@@ -222,7 +228,7 @@ class Handle(Execution, gc=False, eq=False):
         w = self.w
         if w:
             state = home.state
-            same = [key for key, value in w.items() if _same(state.get(key, ABSENT), value)]
+            same = [key for key, value in w.items() if (_same(state[key], value) if key in state else value is ABSENT)]
             for key in same:
                 del w[key]
             if w:
@@ -253,10 +259,10 @@ def _same(before: Value, after: Value) -> bool:
     """Whether nothing changed: by identity first, then by value (FLOW-MEM-2, 20)."""
     if before is after:
         return True
-    kind = cast("type[object]", type(after))
-    if cast("type[object]", type(before)) is kind:
+    kind: type[object] = type(after)  # pyright: ignore[reportUnknownVariableType]  a cast is a call
+    if type(before) is kind:
         if kind is str or kind is int:
             return before == after
-        if kind is FrozenList and before.n != after.n:
+        if isinstance(before, FrozenList) and before.n != after.n:
             return False
-    return before is not ABSENT and after is not ABSENT and deep_equal(before, after)
+    return after is not ABSENT and deep_equal(before, after)

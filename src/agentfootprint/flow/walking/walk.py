@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter_ns
 from types import CoroutineType
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from agentfootprint.flow.errors import CheckpointError, FlowLimitError
+from agentfootprint.flow.errors import CheckpointError, FlowLimitError, FlowTimeoutError
 from agentfootprint.flow.parts import Continue
 from agentfootprint.flow.pause import PauseSignal
 from agentfootprint.flow.plan.node import DECIDER, FOREACH, MOUNT, PAUSABLE, SELECTOR, STREAMING, Node
@@ -60,6 +60,7 @@ class Walker(Recovering):
         """
         journal, teller, native, visits = self.journal, self.teller, self.native, self.visits
         append, interned, t0, mount = journal.append, self.interned, journal.t0, home.mount
+        until = self.until_ns
         now = perf_counter_ns()
         while True:
             info, code = node.info, node.code
@@ -102,7 +103,7 @@ class Walker(Recovering):
                         self._begun(step)
                     value = node.call(step) if entering is None else entering.begin(node, step)
                     if value is not None:
-                        kind = cast("type[object]", type(value))
+                        kind: type[object] = type(value)  # pyright: ignore[reportUnknownVariableType]  a cast is a call
                         if kind is CoroutineType or hasattr(kind, "__await__"):
                             value = await value
                         if type(value) is Continue and code < DECIDER:
@@ -159,6 +160,8 @@ class Walker(Recovering):
                     return value, None
             entering = None
             now = perf_counter_ns()
+            if now > until:
+                raise FlowTimeoutError(self.plan.name, self.timeout or 0)  # a stage let no cancellation through
             if now - self.yielded > _SLICE_NS:
                 await asyncio.sleep(0)
                 self.yielded = now = perf_counter_ns()

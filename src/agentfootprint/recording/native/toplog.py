@@ -22,6 +22,7 @@ MARKED: Final = frozenset(
         "agent.run_configured",
         "agent.turn_start",
         "agent.turn_end",
+        "checkin.decision",
         "context.evaluated",
         "middleware.decision",
         "permission.check",

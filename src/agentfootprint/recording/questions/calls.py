@@ -128,9 +128,18 @@ class ModelCall:
         """The runtime stage id of the step that made it: `call-llm#40`."""
         return self._trail.step(self._mark)
 
-    @property
+    @cached_property
     def position(self) -> int:
-        """How many commits of the top the call saw: `recording.bundles[:position]`."""
+        """How many commits of the top tell what the call saw: `recording.bundles[:position]`.
+
+        In a mount of its own what it saw is told when that ends (AGT-37); before that, and else, when it begins.
+        """
+        out = self._trail.came_out(self._mark)
+        return self.begun_at if out is None else out + 1
+
+    @property
+    def begun_at(self) -> int:
+        """How many commits of the top stood before it."""
         return self._mark.position
 
     @property
@@ -218,7 +227,8 @@ class ModelCall:
     @cached_property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls it asked for."""
-        position = self._trail.commit_of(self._mark)
+        out = self._trail.came_out(self._mark)
+        position = self._trail.commit_of(self._mark) if out is None else out
         if position is None or self._end is None or not self._end.tool_call_count:
             return ()
         calls = as_list(self._trail.value_at("llmLatestToolCalls", position + 1)) or ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.events import Event, Payload
@@ -31,7 +31,10 @@ from agentfootprint.trace import (
     as_object,
 )
 
-__all__ = ["JournalTrail", "RowTrail", "Trail"]
+__all__ = ["GROUP", "JournalTrail", "RowTrail", "Trail"]
+
+GROUP: Final = "sf-llm-call"
+"""The mount that a turn of the loop stands in, where an agent groups it."""
 
 
 class Trail(ABC):
@@ -80,6 +83,15 @@ class Trail(ABC):
     def step_at(self, position: int) -> str:
         """The step that a commit of the log is of."""
         return self.log[position].runtime_stage_id
+
+    def came_out(self, mark: Mark) -> int | None:
+        """The position of the commit that hands on what an event's mount came to; `None` outside of a grouped turn.
+
+        Where a turn of the loop stands in one mount (AGT-37), the top knows what the model was given from then on.
+        """
+        if not self.step(mark).startswith(f"{GROUP}/") or mark.position >= len(self.log):
+            return None
+        return mark.position if self.step_at(mark.position).partition("#")[0] == GROUP else None
 
     def version(self, key: str, position: int) -> int | None:
         """The last commit before a position that gave a key of the state another value."""

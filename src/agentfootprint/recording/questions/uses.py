@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 from msgspec import UNSET
 
-from agentfootprint.events import ContextEvaluated, MiddlewareDecision, PermissionCheck, ToolEnd, ToolStart
+from agentfootprint.events import (
+    CheckInDecision,
+    ContextEvaluated,
+    MiddlewareDecision,
+    PermissionCheck,
+    ToolEnd,
+    ToolStart,
+)
 from agentfootprint.recording.derived import field_of
 from agentfootprint.recording.native.toplog import Mark
 from agentfootprint.recording.questions.calls import ModelCall
 from agentfootprint.recording.questions.trail import Trail
 from agentfootprint.trace import ABSENT, JsonObject, Value, as_list, as_object, compact_json
 
-__all__ = ["ActivePiece", "Evaluation", "Flavors", "SkippedPiece", "ToolUse", "tool_uses_of"]
+__all__ = ["ActivePiece", "Evaluation", "Flavors", "Gate", "SkippedPiece", "ToolUse", "tool_uses_of"]
 
+Gate: TypeAlias = PermissionCheck | MiddlewareDecision | CheckInDecision
+"""What somebody said about a call: the permission checker, a rule, or a person who had to approve it."""
 
-_GATES = (PermissionCheck.type, MiddlewareDecision.type)
+_GATES = (PermissionCheck.type, MiddlewareDecision.type, CheckInDecision.type)
 _NOTED_ARGS = ("pausedToolArgs", "pausedCheckInArgs", "pausedAskArgs", "pausedCredentialArgs")
 """Where a pause notes what a call was to run with; one of them is there."""
 
@@ -110,13 +119,8 @@ class ToolUse:
 
     @cached_property
     def denied(self) -> bool:
-        """Whether the permission checker or a rule kept it from running."""
-        return any(
-            gate.result in ("deny", "halt")
-            if isinstance(gate, PermissionCheck)
-            else gate.outcome == "deny" and gate.moment == "before-tool"
-            for gate in self.gates
-        )
+        """Whether the permission checker, a rule or a person kept it from running."""
+        return any(map(_denies, self.gates))
 
     @property
     def ok(self) -> bool:
@@ -124,8 +128,8 @@ class ToolUse:
         return self._end is not None and not self._end.error and self.dispatched
 
     @cached_property
-    def gates(self) -> tuple[PermissionCheck | MiddlewareDecision, ...]:
-        """What the permission checker and the rules said about it, in order."""
+    def gates(self) -> tuple[Gate, ...]:
+        """What the permission checker, the rules and people said about it, in order."""
         return self._batch.gates_of(self.ordinal)
 
     @property
@@ -135,6 +139,14 @@ class ToolUse:
 
     def __repr__(self) -> str:
         return f"ToolUse({self.step}, {self.tool_name!r})"
+
+
+def _denies(gate: Gate) -> bool:
+    if isinstance(gate, PermissionCheck):
+        return gate.result in ("deny", "halt")
+    if isinstance(gate, CheckInDecision):
+        return not gate.approved
+    return gate.outcome == "deny" and gate.moment == "before-tool"
 
 
 class _Batch:
@@ -147,14 +159,14 @@ class _Batch:
         self.gates: list[tuple[int, Mark]] = []
         """What gates said, each with the place of the call that had started last."""
 
-    def gates_of(self, ordinal: int) -> tuple[PermissionCheck | MiddlewareDecision, ...]:
+    def gates_of(self, ordinal: int) -> tuple[Gate, ...]:
         own = self.trail.ordinal(self.starts[ordinal])
-        found: list[PermissionCheck | MiddlewareDecision] = []
+        found: list[Gate] = []
         for place, mark in self.gates:
             stated = self.trail.ordinal(mark)
             payload: object = self.trail.payload(mark)
             is_of_it = place == ordinal if stated is None or own is None else stated == own
-            if is_of_it and isinstance(payload, (PermissionCheck, MiddlewareDecision)):
+            if is_of_it and isinstance(payload, (PermissionCheck, MiddlewareDecision, CheckInDecision)):
                 found.append(payload)
         return tuple(found)
 
@@ -244,6 +256,7 @@ class _Batch:
 def tool_uses_of(trail: Trail) -> list[ToolUse]:
     """The tool calls of a recording, in order of their starts."""
     batches: dict[Any, _Batch] = {}
+    before: dict[Any, list[tuple[int, Mark]]] = {}
     found: list[ToolUse] = []
     for mark in trail.marks:
         if mark.type == ToolStart.type:
@@ -256,10 +269,15 @@ def tool_uses_of(trail: Trail) -> list[ToolUse]:
             batch = batches.get(mark.where)
             if batch is None:  # its start is in the record of the run that paused
                 batch = batches[mark.where] = _Batch(trail, [mark], [])
+                batch.gates += before.pop(mark.where, ())
                 found.append(ToolUse(batch, 0, mark))
             batch.ends.append(mark)
-        elif mark.type in _GATES and mark.where in batches:
-            batches[mark.where].gates.append((len(batches[mark.where].starts) - 1, mark))
+        elif mark.type in _GATES:
+            batch = batches.get(mark.where)
+            if batch is None:  # what a person said of the call that an earlier run made
+                before.setdefault(mark.where, []).append((0, mark))
+            else:
+                batch.gates.append((len(batch.starts) - 1, mark))
     return found
 
 

@@ -6,6 +6,7 @@ and nowhere an error (NEW-66).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast, overload
@@ -13,7 +14,7 @@ from typing import Any, cast, overload
 from agentfootprint.events import Event, UnknownEvent, event_from_wire
 from agentfootprint.recording.damage import guarded
 from agentfootprint.recording.native.toplog import MARKED, Mark
-from agentfootprint.recording.questions.trail import Trail
+from agentfootprint.recording.questions.trail import GROUP, Trail
 from agentfootprint.trace import (
     ABSENT,
     JsonObject,
@@ -85,6 +86,9 @@ class WireTrail(Trail):
         self._first: dict[str, int] = {}
         for position, bundle in enumerate(snapshot.get("commitLog") or ()):
             self._first.setdefault(bundle.get("runtimeStageId", ""), position)
+        self._groups = [
+            (_index_of(step), position) for step, position in self._first.items() if step.startswith(f"{GROUP}#")
+        ]
         self._values: dict[tuple[str, int], Value] = {}
         self.marks = self._find_marks()
 
@@ -96,9 +100,20 @@ class WireTrail(Trail):
             if kind not in MARKED:
                 continue
             step = str((as_object(event.get("meta")) or {}).get("runtimeStageId", ""))
-            position = self._first.get(step, position)
+            position = self._in_group(step) if step.startswith(f"{GROUP}/") else self._first.get(step, position)
             found.append(Mark(kind, step, place, position))
         return found
+
+    def _in_group(self, step: str) -> int:
+        """Where the mount of a grouped turn ends that a step stands in; the end of the log when it did not."""
+        index = _index_of(step)
+        at = bisect_left(self._groups, (index, -1)) - 1
+        if at < 0:
+            return len(self.log)
+        mount, position = self._groups[at]
+        later = (_index_of(bundle.runtime_stage_id) for bundle in self.log[position + 1 : position + 3])
+        follows = next((each for each in later if each != mount), index)
+        return len(self.log) if follows < index else position
 
     @guarded
     def payload(self, mark: Mark) -> Any:  # noqa: ANN401  a payload of the mark's type
@@ -158,3 +173,9 @@ class WireTrail(Trail):
     def commit_of(self, mark: Mark) -> int | None:
         """The first commit of the step."""
         return self._first.get(str(mark.where or ""))
+
+
+def _index_of(step: str) -> int:
+    """The number behind an address; -1 when it has none."""
+    index = step.rpartition("#")[2]
+    return int(index) if index.isascii() and index.isdigit() else -1

@@ -39,5 +39,6 @@ _FIELDS: Final = {
     "outcome": "outcome",
     "changed": "changed",
     "why": "why",
+    "componentId": "component_id",
 }
 """What of a row its event says, and as which field of the payload."""

@@ -1,4 +1,4 @@
-"""Tests of agentfootprint.agent.gating.ledger."""
+"""Tests of agentfootprint.agent.dispatching.ledger."""
 
 from __future__ import annotations
 
