@@ -40,7 +40,7 @@ from agentfootprint.flow import (
 )
 from agentfootprint.trace import ABSENT
 
-__all__ = ["Error", "Ran", "Unbuilt", "built", "ran"]
+__all__ = ["Error", "Ran", "built", "ran"]
 
 Node = Mapping[str, Any]
 Ops = Sequence[Sequence[Any]]
@@ -48,10 +48,6 @@ Ops = Sequence[Sequence[Any]]
 
 class Error(Exception):
     """What the `throw` op raises, under the name the vectors show."""
-
-
-class Unbuilt(Exception):  # noqa: N818  no error: a feature that is not there yet
-    """The case uses a feature that the engine does not have yet."""
 
 
 def built(spec: Mapping[str, Any], name: str = "Chart") -> Flow:
@@ -77,7 +73,7 @@ def _part(node: Node) -> Part:
         "loop": lambda node: LoopTo(node["to"]),
     }
     if node["kind"] not in kinds:
-        raise Unbuilt(node["kind"])
+        raise ValueError(f"a kind of node that the language does not have: {node['kind']}")
     return kinds[node["kind"]](node)
 
 
@@ -230,7 +226,7 @@ def _apply(  # noqa: C901, PLR0912  one case an op
     elif verb == "input":
         s[args[0]] = answer if args[1] is None else answer[args[1]]
     else:
-        raise Unbuilt(verb)
+        raise ValueError(f"an operation that the language does not have: {verb}")
 
 
 class _Listener(Recorder):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 
 from agentfootprint.agent.batch import run_tool_calls
-from agentfootprint.agent.call import call_llm, normalise_thinking
+from agentfootprint.agent.call import call_llm
+from agentfootprint.agent.calling.thinking import thinking_mounts
 from agentfootprint.agent.compose import (
     cache_gate,
     compose_messages,
@@ -173,18 +174,7 @@ def agent_chart(
         _cache(),
         Stage(call_llm, id="call-llm", name="CallLLM", raw=True),
     ]
-    if thinking is not None:
-        stage = Stage(normalise_thinking, id=f"thinking-{thinking}", name="Normalize", raw=True)
-        turn.append(
-            Subflow(
-                Chart.of("NormalizeThinking", stage),
-                id="sf-thinking",
-                name="NormalizeThinking",
-                input=("iteration",),
-                output=("thinkingBlocks",),
-                array_merge="replace-all",
-            )
-        )
+    turn += thinking_mounts(thinking)
     decide = Decider(route, id="sf-route", name="Route", raw=True, default="final", branches=branches)
     steps = [grouped(turn)] if groups else turn
     return Chart.of("Agent", Stage(seed, id="seed", name="Initialize", raw=True), *steps, decide).build()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Generic, TypeVar
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from agentfootprint.llm import ProviderError
 
-__all__ = ["LoopClients"]
+__all__ = ["LoopClients", "WithClients"]
 
 ClientT = TypeVar("ClientT")
 
@@ -79,3 +80,21 @@ class LoopClients(Generic[ClientT]):
         finally:
             self._held.pop(id(loop), None)
             await self._close(client)
+
+
+class WithClients:
+    """An adapter that opens clients and closes them; `async with` closes it at the end of the block."""
+
+    _clients: LoopClients[Any]
+
+    async def aclose(self) -> None:
+        """Close the clients that were made here, never one that was given (PRT-16); a second time does nothing."""
+        await self._clients.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

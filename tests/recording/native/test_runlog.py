@@ -45,7 +45,7 @@ from agentfootprint.trace import (
 )
 from tests.flow.charts import always, raw
 from tests.recording.runs import FACTS, agent_recording, chart_recording, journal_of
-from tests.vectors.flow_charts import Unbuilt, ran
+from tests.vectors.flow_charts import ran
 from tests.vectors.harness import Case, load
 
 FLOW = load("flow")
@@ -83,10 +83,7 @@ def there_and_back(journal: Journal) -> Journal:
 
 @pytest.mark.parametrize("case", FLOW.cases(*RUNS))
 def test_every_chart_of_the_vectors_comes_back_as_it_was(case: Case) -> None:
-    try:
-        run = ran(case.input)
-    except Unbuilt as feature:
-        pytest.skip(f"not built: {feature}")
+    run = ran(case.input)
 
     for leg in (run, *run.resumes):
         there_and_back(leg.snapshot._journal)  # pyright: ignore[reportPrivateUsage]  as it was at that moment

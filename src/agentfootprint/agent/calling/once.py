@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
-from agentfootprint.agent.call import exchange, normalise_thinking
+from agentfootprint.agent.call import exchange
+from agentfootprint.agent.calling.thinking import thinking_mounts
 from agentfootprint.agent.compose import close_slot, compose_messages
 from agentfootprint.agent.scope import RunScope
 from agentfootprint.context import TurnContext, compose, rows_text
@@ -53,19 +54,6 @@ def call_chart(*, thinking: str | None, has_tiers: bool) -> Flow:
         output=("messagesInjections",),
         array_merge="replace-all",
     )
-    thinks: list[Subflow] = []
-    if thinking is not None:
-        stage = Stage(normalise_thinking, id=f"thinking-{thinking}", name="Normalize", raw=True)
-        thinks.append(
-            Subflow(
-                Chart.of("NormalizeThinking", stage),
-                id="sf-thinking",
-                name="NormalizeThinking",
-                input=("iteration",),
-                output=("thinkingBlocks",),
-                array_merge="replace-all",
-            )
-        )
     extract = _extract_with_tiers if has_tiers else _extract
     once = Chart.of(
         "LLMCall",
@@ -73,7 +61,7 @@ def call_chart(*, thinking: str | None, has_tiers: bool) -> Flow:
         system,
         messages,
         Stage(_call_llm, id="call-llm", name="CallLLM", raw=True),
-        *thinks,
+        *thinking_mounts(thinking),
         Stage(extract, id="extract-final", name="ExtractFinal", raw=True),
     )
     call = Subflow(

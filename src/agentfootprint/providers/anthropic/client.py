@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import AsyncGenerator, Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import msgspec
@@ -34,7 +33,7 @@ from agentfootprint.providers.anthropic.request import PROVIDER, BodyOptions, Tu
 from agentfootprint.providers.anthropic.response import Reader, manifest_of
 from agentfootprint.providers.anthropic.stream import Assembly
 from agentfootprint.providers.anthropic.transport import STATUSES, Connection, events_of, open_stream, post
-from agentfootprint.providers.clients import LoopClients
+from agentfootprint.providers.clients import LoopClients, WithClients
 from agentfootprint.providers.faults import Vendor, request_id_of
 from agentfootprint.providers.options import HttpOptions, MalformedArgs
 from agentfootprint.providers.secrets import KeySource, environment
@@ -50,7 +49,7 @@ _KEY_VARIABLE: Final = "ANTHROPIC_API_KEY"
 _ADDRESS_VARIABLE: Final = "ANTHROPIC_BASE_URL"
 
 
-class AnthropicProvider:
+class AnthropicProvider(WithClients):
     """A Claude model behind Anthropic's Messages API.
 
     One instance serves any number of runs and event loops at the same time. It closes the clients it made; one given
@@ -152,18 +151,6 @@ class AnthropicProvider:
             raise assembly.truncated()
         finally:
             await opened.response.aclose()  # a reader who leaves stops the model (PRT-15)
-
-    async def aclose(self) -> None:
-        """Close what this provider opened; later calls are refused. A second time does nothing."""
-        await self._clients.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     def _translate(self, request: LLMRequest, hooks: CallHooks | None) -> dict[str, Any]:
         hooks = hooks or CURRENT_HOOKS.get()

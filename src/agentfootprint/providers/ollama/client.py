@@ -11,7 +11,6 @@ import copy
 import dataclasses
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import msgspec
@@ -29,7 +28,7 @@ from agentfootprint.llm import (
     Role,
 )
 from agentfootprint.providers.arguments import CallReader
-from agentfootprint.providers.clients import LoopClients
+from agentfootprint.providers.clients import LoopClients, WithClients
 from agentfootprint.providers.faults import Vendor, in_band_error, status_error, transport_error
 from agentfootprint.providers.ollama.errors import OllamaModelError, OllamaSilentError, OllamaUnreachableError
 from agentfootprint.providers.ollama.request import Memory, Settings, Think, base_of, build_body, manifest_of
@@ -54,7 +53,7 @@ _NOT_FOUND: Final = 404
 _UNREACHABLE: Final = frozenset(("ConnectError", "ConnectTimeout"))
 
 
-class OllamaProvider:
+class OllamaProvider(WithClients):
     """A model that Ollama runs.
 
     Args:
@@ -172,18 +171,6 @@ class OllamaProvider:
                 if frames.is_done:
                     break
         yield LLMChunk(token_index=index, content="", done=True, response=frames.finish())
-
-    async def aclose(self) -> None:
-        """Close the clients that were made here, never one that was given (PRT-16); a second time does nothing."""
-        await self._clients.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     @contextlib.asynccontextmanager
     async def _answer(self, body: Mapping[str, Any], vendor: Vendor) -> AsyncGenerator[httpx.Response]:

@@ -10,7 +10,6 @@ import contextlib
 import copy
 import dataclasses
 from collections.abc import AsyncIterator, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from agentfootprint._optional import optional
@@ -25,7 +24,7 @@ from agentfootprint.llm import (
     Role,
 )
 from agentfootprint.providers.arguments import CallReader
-from agentfootprint.providers.clients import LoopClients
+from agentfootprint.providers.clients import LoopClients, WithClients
 from agentfootprint.providers.faults import Vendor, request_id_of
 from agentfootprint.providers.openai.request import Dialect, Memory, build_body, check_strict, manifest_of
 from agentfootprint.providers.openai.response import read_completion
@@ -53,7 +52,7 @@ _MODEL: Final = "gpt-4o-mini"
 _UNKNOWN_OPTION: Final = frozenset((400, 422))
 
 
-class OpenAIProvider:
+class OpenAIProvider(WithClients):
     """A model of OpenAI, or of an endpoint that speaks its Chat Completions.
 
     Args:
@@ -223,18 +222,6 @@ class OpenAIProvider:
             yield LLMChunk(token_index=index, content="", done=True, response=assembler.finish())
         finally:
             await opened.response.aclose()  # a reader who leaves stops the model (PRT-15)
-
-    async def aclose(self) -> None:
-        """Close the clients that were made here, never one that was given (PRT-16); a second time does nothing."""
-        await self._clients.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     async def _ask_stream(
         self, client: AsyncOpenAI, vendor: Vendor, route: Route, body: dict[str, Any]
