@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import adapters, candidates, concurrent
+from benchmarks import adapters, candidates, concurrent, observers
 
 SIZES = (50, 2000)
 OUT = Path(__file__).parent / "results" / "floors.json"
@@ -56,6 +56,7 @@ def report(times: dict[str, dict[int, list[float]]]) -> dict[str, Any]:
         "memoryBytesPerIteration": candidates.memory_per_iteration(),
         "perIteration": candidates.counts_per_iteration(),
         "concurrentShare": concurrent.share_of_single_rate(),
+        "tenObservers": observers.times_unobserved(),
         "adapterMicroseconds": {name: adapters.seconds_a_request(name) * 1e6 for name in adapters.ADAPTERS},
     }
 
@@ -77,6 +78,7 @@ def main() -> None:
     print(f"memory, bytes an iteration         {figures['memoryBytesPerIteration']:,.0f}")
     print("an iteration is                    " + ", ".join(f"{v:g} {k}" for k, v in figures["perIteration"].items()))
     print(f"1,000 runs at once, each so fast   {figures['concurrentShare']:.2f} of one alone   (at least 0.8)")
+    print(f"ten listeners, against none        {figures['tenObservers']:.2f}    (at most 1.5)")
     added = ", ".join(f"{name} {value:.0f}" for name, value in figures["adapterMicroseconds"].items())
     print(f"an adapter adds, us a request      {added}   (200 messages, 2 of them new; at most 300)")
     OUT.parent.mkdir(exist_ok=True)

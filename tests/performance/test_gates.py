@@ -14,7 +14,7 @@ from typing import Any
 
 from agentfootprint import Agent, Fact, Instruction, Limits, Mock, Steering, tool
 from agentfootprint.events import EventBus, Token
-from benchmarks import candidates
+from benchmarks import candidates, observers
 
 
 def test_an_iteration_keeps_few_objects_that_the_collector_must_look_at() -> None:
@@ -38,6 +38,10 @@ def test_memory_of_an_iteration_does_not_depend_on_how_long_the_run_is() -> None
     late = candidates.memory_per_iteration(800, 1000)
 
     assert late <= 1.5 * early + 1024
+
+
+def test_ten_listeners_take_at_most_half_as_long_again_as_none() -> None:
+    assert min(observers.times_unobserved(iterations=60, rounds=5) for _ in range(3)) <= 1.5
 
 
 def featured(iterations: int) -> Agent[object, str]:
