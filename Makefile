@@ -58,4 +58,4 @@ docs: $(STAMP) ## Build the manual into site/; a warning fails.
 demo: $(STAMP) ## See it work: a wrong answer traced and proven, offline.
 	@$(BIN)/agentfootprint demo
 
-check: lint types layers docs test ## All that CI runs.
+check: lint types layers docs test ## All that CI runs; screenshots of the browser tests stay in build/artefacts.

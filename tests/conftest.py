@@ -1,14 +1,24 @@
-"""What every test may rely on: a runtime folder, a browser or a clear skip, and repeatable property tests."""
+"""What every test may rely on: a runtime folder, a browser or a clear skip, and repeatable property tests.
+
+The browser is opened and closed within one module: while the synchronous Playwright is open, its event loop counts as
+running, and tests that run a loop of their own would be refused.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 IN_CI = bool(os.environ.get("CI"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -42,6 +52,15 @@ def _demand(path: str | None, name: str, fix: str) -> str:
     pytest.skip(f"needs {name}: {fix}")
 
 
+@pytest.fixture(scope="module")
+def quick_collections() -> Iterator[None]:
+    """Whoever collects garbage often looks at what the test made, and not at all that the test process has loaded."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of a local Chromium; `$AGENTFOOTPRINT_CHROMIUM` names another one. Start it with `--no-sandbox` as root."""
@@ -62,3 +81,16 @@ def node() -> str:
 def npm() -> str:
     """Path of npm."""
     return _demand(shutil.which("npm"), "npm", "Install it with Node.js 20 or newer (Debian's package `npm`).")
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """The local Chromium, started once for a module; without one the tests skip, or fail where CI is set."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        yield started
+        started.close()

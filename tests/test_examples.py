@@ -32,3 +32,20 @@ def test_the_pause_is_answered_by_a_second_process(tmp_path: Path) -> None:
 
     assert first == "ask_human Refund 480.0?\n"
     assert second == "Done.\n"
+
+
+def test_several_calls_are_decided_by_a_second_process_each_on_its_own(tmp_path: Path) -> None:
+    source = (ROOT / "examples" / "11_batch_approval.py").read_text(encoding="utf-8")
+
+    first = run_python(source, name="ask", folder=tmp_path / "one")
+    (tmp_path / "two").mkdir()
+    (tmp_path / "one" / "pause.json").rename(tmp_path / "two" / "pause.json")
+    second = run_python(source, name="answer", folder=tmp_path / "two", arguments=("answer",))
+
+    assert [line.split()[0] for line in first.splitlines()] == ["c0", "c2"]
+    assert second.splitlines() == [
+        "A-1: refunded 480",
+        "A-2: refunded 20",
+        "declined by human: over the limit",
+        "Two of three are done.",
+    ]

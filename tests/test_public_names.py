@@ -21,6 +21,7 @@ BEYOND = {
     *(("prove", "deps"), ("prove_sync", "deps")),  # an agent with deps needs them from a file too
     *(("approve", "args"), ("Decision", "args")),  # 02 s.27.9: a person corrects the arguments
     ("Decision", "remember"),  # where `approve(remember=)` says it
+    ("Gates", "ask_together"),  # 02 s.27.10: the calls of one reply are asked about in one pause
     ("ToolRules", "sequential"),  # AGT-60: the page has no place for "runs alone"
     *(("Checkpoint.to_json", "key"), ("Checkpoint.from_json", "key")),  # a stored text that nobody can edit unseen
     *(("PauseCheckpoint.to_json", "key"), ("PauseCheckpoint.from_json", "key")),
@@ -28,9 +29,14 @@ BEYOND = {
     ("Agent.conversation", "queue"),  # AGT-23: turns may wait for each other
     ("Conversation.resume", "options"),  # as its `run`: the ids of a run are the caller's to say
     *(("AuditExporter", "agent"), ("AuditExporter", "versions")),  # AUD-2: what the genesis record says
+    *(("AuditExporter", "signing_key"), ("verify_audit", "key")),  # AUD-10: who wrote it
     *(("OtelExporter", "explain"), ("OtelExporter", "raw_conversation_id")),  # SNK-23, NEW-96
     *(("OtelExporter", "capture_content"), ("OtelExporter", "capture_tool_content")),  # NEW-96, LIN-23
+    *(("SqliteSessions", "busy_timeout"), ("Jwks", "options")),  # SES-12, IDV-6: as given
+    *(("AgUi", "on_input"), ("agui_app", "on_input")),  # AGU-65: who reads what a client forwards
+    *(("agui_app", "max_body_bytes"), ("agui_app", "cors_origins")),  # AGU-81, as `HostLimits` and `server.app` say it
     ("RetryPolicy", "retry_on"),  # 5.8: which errors may pass is the caller's to say
+    *(("AgUiOptions", "custom_unsafe"), ("AgUiOptions", "text")),  # AGU-54, AGU-44: the page has no place for either
 }
 
 

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from agentfootprint.agent import decline as decline
     from agentfootprint.agent import deny as deny
     from agentfootprint.agent import on_message as on_message
+    from agentfootprint.compose import Conditional as Conditional
+    from agentfootprint.compose import Loop as Loop
+    from agentfootprint.compose import Parallel as Parallel
+    from agentfootprint.compose import Sequence as Sequence
+    from agentfootprint.compose import runner as runner
     from agentfootprint.context import Fact as Fact
     from agentfootprint.context import Instruction as Instruction
     from agentfootprint.context import Steering as Steering
@@ -61,6 +66,7 @@ else:
             "Paused PolicyHaltError RecordOptions RunCheckpointError RunOptions RunPausedError RunResult after_tool "
             "allow approve ask before_tool decline deny on_message"
         ),
+        "compose": "Conditional Loop Parallel Sequence runner",
         "context": "Fact Instruction Steering",
         "errors": "AgentFootprintError ConfigError",
         "events": "Event",
@@ -79,6 +85,7 @@ __all__ = [
     "Agent",
     "AgentFootprintError",
     "Checkpoint",
+    "Conditional",
     "ConfigError",
     "Decision",
     "Event",
@@ -89,10 +96,12 @@ __all__ = [
     "LLMCall",
     "LLMMessage",
     "Limits",
+    "Loop",
     "Mock",
     "ModelSettings",
     "Output",
     "OutputSchemaError",
+    "Parallel",
     "PauseCheckpoint",
     "Paused",
     "PolicyHaltError",
@@ -103,6 +112,7 @@ __all__ = [
     "RunOptions",
     "RunPausedError",
     "RunResult",
+    "Sequence",
     "Steering",
     "Tool",
     "ToolCall",
@@ -121,5 +131,6 @@ __all__ = [
     "decline",
     "deny",
     "on_message",
+    "runner",
     "tool",
 ]

@@ -237,3 +237,20 @@ async def test_a_hundred_concurrent_runs_keep_results_events_and_recordings_apar
         assert recording.user_message == f"word-{n}"
         assert {event.meta.run_id for event in recording.events} == {result.run_id}
         assert [use.result for use in recording.tool_uses] == [f"heard word-{n}"]
+
+
+@pytest.mark.parametrize("name", [5, None, b"desk", ["desk"]])
+def test_a_name_that_is_no_text_is_refused(name: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Agent(Mock("Hi."), name=name)
+
+    assert caught.value.option == "name"
+    assert type(name).__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("id_", [5, b"desk", "", "  "])
+def test_an_id_that_is_no_text_or_empty_is_refused(id_: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Agent(Mock("Hi."), id=id_)
+
+    assert caught.value.option == "id"

@@ -76,6 +76,39 @@ async def test_half_of_a_surrogate_pair_is_replaced_wherever_a_model_wrote_it() 
     assert result.recording.calls[0].content == "a\ufffd"
 
 
+async def test_pieces_of_thinking_are_told_apart_from_the_text_and_numbered_by_themselves() -> None:
+    """THK-6: every piece, never in the text."""
+    hm, so = (LLMChunk(token_index=n, content="", thinking_delta=text) for n, text in enumerate(("Hm", ", so")))
+    both = LLMChunk(token_index=2, content="Yes", thinking_delta=".")
+    agent = Agent(Streaming(hm, so, both, "!", done(LLMResponse("Yes!"))))
+    heard: list[tuple[str, int, str]] = []
+    for kind in ("token", "thinking_delta"):
+        agent.on(
+            f"agentfootprint.stream.{kind}",
+            lambda event: heard.append(
+                (event.type.rpartition(".")[2], event.payload.token_index, event.payload.content)
+            ),
+        )
+
+    async with agent.stream("Is it so?") as run:
+        text = "".join([piece async for piece in run.text()])
+
+    assert text == "Yes!"
+    assert heard == [
+        *(("thinking_delta", 0, "Hm"), ("thinking_delta", 1, ", so"), ("token", 0, "Yes")),
+        *(("thinking_delta", 2, "."), ("token", 1, "!")),
+    ]
+
+
+async def test_a_piece_of_thinking_that_is_no_text_is_the_providers_mistake() -> None:
+    odd = LLMChunk(token_index=0, content="", thinking_delta=5)  # pyright: ignore[reportArgumentType]  the mistake
+
+    with pytest.raises(RunCheckpointError) as raised:
+        await Agent(Streaming(odd, done(LLMResponse("Yes.")))).run("Is it so?")
+
+    assert "holds a int where its text belongs" in str(raised.value.cause)
+
+
 async def test_the_pieces_of_an_answer_arrive_in_order_and_numbered_without_the_empty_ones() -> None:
     provider = Streaming("One ", "", "word", ".", done(LLMResponse("One word.")))
     heard: list[Event[Any]] = []

@@ -1,8 +1,4 @@
-"""A headless Chromium for a module's tests, and pages that fail their test when the browser complains.
-
-The browser is opened and closed within one module: while the synchronous Playwright is open, its event loop counts as
-running, and tests that run a loop of their own would be refused.
-"""
+"""Pages that fail their test when the browser complains."""
 
 from __future__ import annotations
 
@@ -16,19 +12,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Open = Callable[..., "Page"]
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    """The local Chromium, started once for a module; without one the tests skip, or fail where CI is set."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
-        )
-        yield started
-        started.close()
 
 
 @pytest.fixture

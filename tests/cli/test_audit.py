@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from agentfootprint.explain import forbidden_words
 from agentfootprint.observe import AuditExporter
 from tests.cli.commands import afp, widest
-from tests.observe.audit.chains import events
+from tests.observe.audit.chains import events, filled
 
 FILE = "run.audit.jsonl"
 
@@ -40,7 +43,7 @@ def test_a_whole_chain() -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "VALID   22 records (0-21), 2 runs, 2 segments, not signed\n"
-        "        Shows edits. Can't show a cut-off end or who wrote it: use --anchor.\n"
+        "        Shows edits; not a cut-off end (--anchor) or who wrote it (--key).\n"
     )
     assert forbidden_words(ran.out) == []
 
@@ -167,3 +170,52 @@ def test_what_stands_in_a_file_cannot_steer_the_terminal() -> None:
     assert ran.code == 1
     assert ran.out.isascii()
     assert ran.out.replace("\n", "").isprintable()
+
+
+@pytest.fixture
+def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The current directory has a signed chain and the public key of its writer, which is returned as hex."""
+    monkeypatch.chdir(tmp_path)
+    key = Ed25519PrivateKey.generate()
+    filled(3, signing_key=key).save(FILE)
+    pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    Path("public.pem").write_bytes(pem)
+    return key.public_key().public_bytes_raw().hex()
+
+
+def test_a_signed_chain_says_by_whom_as_far_as_it_is_known(public: str) -> None:
+    ran = afp("audit", "verify", FILE)
+    by_file, by_text = (
+        afp("audit", "verify", FILE, "--key", "public.pem"),
+        afp("audit", "verify", FILE, "--key", public),
+    )
+
+    assert (ran.code, by_file.code, by_text.code) == (0, 0, 0)
+    assert "signed, by a key that it names itself" in ran.out
+    assert by_file.out == by_text.out
+    assert by_file.out.splitlines()[0].endswith("1 segment, signed with the key given")
+    assert "who wrote it" not in by_file.out
+    document = json.loads(afp("audit", "verify", FILE, "--key", public, "--json").out)
+    assert (document["signed"], document["signature"]) == (True, "by-key")
+
+
+@pytest.mark.usefixtures("public")
+def test_a_chain_of_somebody_else_fails_and_a_chain_that_is_not_signed_too() -> None:
+    filled(3).save("plain.jsonl")
+
+    other = afp("audit", "verify", FILE, "--key", "00" * 32)
+    plain = afp("audit", "verify", "plain.jsonl", "--key", "public.pem")
+
+    assert (other.code, plain.code) == (1, 1)
+    assert "not with the one given" in other.out.replace("\n        ", " ")
+    assert "it is not signed" in plain.out
+    assert json.loads(afp("audit", "verify", FILE, "--key", "00" * 32, "--json").out)["signed"] is False
+
+
+@pytest.mark.usefixtures("public")
+def test_a_key_that_is_none_can_not_be_asked_with() -> None:
+    for given in ("nothing.pem", "marker", FILE):
+        ran = afp("audit", "verify", FILE, "--key", given)
+
+        assert (ran.code, ran.out) == (2, "")
+        assert "--key" in ran.err

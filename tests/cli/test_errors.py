@@ -9,6 +9,7 @@ import pytest
 
 from agentfootprint.cli import errors
 from agentfootprint.cli.errors import (
+    AddressError,
     AgentFailedError,
     AgentNotFoundError,
     CliError,
@@ -21,6 +22,7 @@ from agentfootprint.cli.errors import (
 
 EXAMPLES = [
     UsageError("--of is given twice.", fix="Name one source."),
+    AddressError("127.0.0.1:80 can't be listened at: permission denied.", where="127.0.0.1:80"),
     FileAccessError("There is no file 'a'.", fix="Check the path.", where="a"),
     AgentNotFoundError("There is no module 'a' here.", fix="Go there."),
     AgentFailedError("ValueError", "refunds.py:3"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import socket
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from agentfootprint.cli import audit, doctor, importing, show, why
+from agentfootprint.cli import audit, doctor, importing, serving, show, why
 from agentfootprint.cli import program as front
 from agentfootprint.cli.demo import command as demo
 from agentfootprint.cli.streams import GLOBAL_OPTIONS
@@ -24,6 +25,7 @@ HELPS = {
     "demo": demo.HELP,
     "doctor": doctor.HELP,
     "import": importing.HELP,
+    "serve": serving.HELP,
     "show": show.HELP,
     "why": why.HELP,
 }
@@ -70,6 +72,14 @@ def test_a_commands_help_says_what_it_takes(command: str) -> None:
     assert f"Usage: agentfootprint {command}" in ran.out
 
 
+def anywhere(*_: object) -> socket.socket:
+    return socket.create_server(("127.0.0.1", 0))
+
+
+async def at_once(*_: object, sockets: list[socket.socket]) -> None:
+    """A server that ends when it has begun."""
+
+
 @pytest.mark.parametrize(
     ("command", "example"),
     [
@@ -81,6 +91,8 @@ def test_a_commands_help_says_what_it_takes(command: str) -> None:
 def test_every_example_runs(command: str, example: str, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(serving, "_bound", anywhere)
+    monkeypatch.setattr("uvicorn.Server.serve", at_once)
     program, *words = shlex.split(example)
 
     assert program == "agentfootprint"

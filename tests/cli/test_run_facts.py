@@ -35,6 +35,7 @@ def run(**more: Any) -> Any:
         "ended": None,
         "flags": (),
         "header": {},
+        "redaction": None,
         "value_at": nothing,
     }
     return SimpleNamespace(**{**given, **more})

@@ -84,3 +84,21 @@ def test_content_takes_lists_over() -> None:
     messages.append(LLMMessage("user", "y"))
 
     assert content.messages == (LLMMessage("user", "x"),)
+
+
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.__name__)
+@pytest.mark.parametrize("id_", [5, None, b"tone"])
+def test_an_id_that_is_no_text_is_refused(maker: Callable[..., Any], id_: Any) -> None:
+    with pytest.raises(ContextDefinitionError, match=type(id_).__name__) as caught:
+        maker(id_, "Be brief.")
+
+    assert caught.value.field == "id"
+
+
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.__name__)
+@pytest.mark.parametrize("text", [5, None, b"Be brief."])
+def test_what_is_no_text_is_refused_where_the_text_belongs(maker: Callable[..., Any], text: Any) -> None:
+    with pytest.raises(ContextDefinitionError) as caught:
+        maker("tone", text)
+
+    assert caught.value.field == "text"

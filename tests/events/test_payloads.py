@@ -71,6 +71,7 @@ def test_a_wire_key_is_the_attribute_in_camel_case(kind: type[Record]) -> None:
         assert key == exceptions.get(name, words[0] + "".join(word.capitalize() for word in words[1:]))
 
 
+@pytest.mark.usefixtures("quick_collections")
 @given(payloads)
 def test_a_payload_and_all_it_holds_is_unseen_by_the_collector(payload: Payload) -> None:
     gc.collect()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -26,21 +24,11 @@ from agentfootprint.trace import (
 )
 from tests.node.charts import RUNS
 
-HERE = Path(__file__).parent
-
 
 @pytest.fixture(scope="session")
-def slicer(node: str, npm: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command that slices with the published package, installed for this session."""
-    folder = tmp_path_factory.mktemp("node")
-    for name in ("package.json", "package-lock.json", "slice.cjs"):
-        shutil.copy(HERE / name, folder)
-    install = [npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
-    done = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0 and not os.environ.get("CI"):
-        pytest.skip("npm could not install the reference's package here")
-    assert done.returncode == 0, done.stderr
-    return [node, str(folder / "slice.cjs")]
+def slicer(node: str, packages: Path) -> list[str]:
+    """The command that slices with the published package."""
+    return [node, str(packages / "slice.cjs")]
 
 
 def asked_of_the_reference(slicer: list[str], questions: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,8 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import agentfootprint.flow
 from agentfootprint.flow import Chart, Decider, Executor, Flow, FlowResult, Stage, State
+
+pytestmark = pytest.mark.usefixtures("quick_collections")
 
 EVERYTHING: dict[str, Any] = {"write_provenance": "reads-prefix", "read_tracking": "full", "commit_values": "full"}
 """The dials at which most is kept."""

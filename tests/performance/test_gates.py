@@ -12,9 +12,13 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentfootprint import Agent, Fact, Instruction, Limits, Mock, Steering, tool
 from agentfootprint.events import EventBus, Token
 from benchmarks import candidates, observers
+
+pytestmark = pytest.mark.usefixtures("quick_collections")
 
 
 def test_an_iteration_keeps_few_objects_that_the_collector_must_look_at() -> None:

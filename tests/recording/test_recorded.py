@@ -94,7 +94,9 @@ def test_the_wire_form_is_the_same_before_and_after_a_native_file(recording: Rec
 def test_the_wire_form_has_the_parts_of_the_reference(recording: Recording) -> None:
     wire = recording.to_wire()
 
-    assert [*wire] == ["snapshot", "events", "header"]
+    assert [*wire] == ["snapshot", "events", "structure", "header"]
+    assert wire["structure"] == recording.structure
+    assert wire["structure"]["id"] == wire["snapshot"]["executionTree"]["id"]
     assert {*wire["snapshot"]} == {*planted()["snapshot"]}
 
 

@@ -84,6 +84,7 @@ def test_what_is_changed_afterwards_does_not_reach_the_frozen_value(value: Any) 
     assert deep_equal(frozen, before)
 
 
+@pytest.mark.usefixtures("quick_collections")
 @given(json_values)
 def test_frozen_values_are_unseen_by_the_collector(value: Any) -> None:
     frozen = freeze({"k": [value]})

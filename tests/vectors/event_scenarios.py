@@ -1,7 +1,4 @@
-"""The runs behind `vectors/events/run-streams.json`, made again: `scenarios.md` says what each is.
-
-Compositions are not built yet; `unbuilt(name)` says so.
-"""
+"""The runs behind `vectors/events/run-streams.json`, made again: `scenarios.md` says what each is."""
 
 from __future__ import annotations
 
@@ -26,13 +23,14 @@ from agentfootprint import (
     ToolCall,
     Usage,
 )
+from agentfootprint.compose import Loop, Parallel, Sequence, Step
 from agentfootprint.events import Event, event_to_wire
 from agentfootprint.llm import LLMResponse
 from agentfootprint.recording import Recording
 from agentfootprint.resilience import CostBudget, StaticPricing
 from agentfootprint.tools import PersonAsked, ToolContext
 
-__all__ = ["Ran", "play", "unbuilt"]
+__all__ = ["Ran", "play"]
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 AMOUNT = {"type": "object", "properties": {"amount": {"type": "number"}}}
@@ -45,11 +43,6 @@ class Ran:
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """In the wire form, as a `*` listener heard them."""
     recordings: list[Recording] = field(default_factory=list[Recording])
-
-
-def unbuilt(name: str) -> str | None:
-    """What a scenario needs that is not built yet, or `None`."""
-    return "compositions" if name in ("sequence", "parallel", "loop") else None
 
 
 def says(text: str, *calls: tuple[str, str, dict[str, Any]], usage: Usage | None = None) -> LLMResponse:
@@ -82,6 +75,10 @@ def agent(replies: list[Any], *, usage: Usage | None = None, **options: Any) -> 
 
 
 PARIS = ("c1", "weather", {"city": "Paris"})
+
+
+def call(id: str, *replies: str) -> LLMCall[str]:
+    return LLMCall("mock-1", provider=Mock(list(replies)), id=id, system="S")
 
 
 def broken() -> Agent[Any, str]:
@@ -139,6 +136,20 @@ AGENTS: dict[str, tuple[Callable[[], Any], str]] = {
         "Refund me",
     ),
     "llm-call": (lambda: LLMCall("mock-1", provider=Mock(["Hello."]), system="S"), "Hi"),
+    "sequence": (
+        lambda: Sequence([Step("a", call("la", "A out")), Step("b", call("lb", "B out"))], id="pipe", name="Pipe"),
+        "go",
+    ),
+    "parallel": (
+        lambda: Parallel(
+            {"x": call("lx", "X"), "y": call("ly", "Y")},
+            merge=lambda said: "+".join(said.values()),
+            id="fan",
+            name="Fan",
+        ),
+        "go",
+    ),
+    "loop": (lambda: Loop(call("la", "1", "2"), max_iterations=2, id="rep", name="Rep"), "go"),
     "injections": (
         lambda: agent(
             [says("", PARIS), "Done."],

@@ -341,7 +341,7 @@ def _meta(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _RUN_ID = re.compile(r"run-\d+-\d+")
-_DROPPED = frozenset({"wallClockMs", "runOffsetMs", "toolOrdinal"})
+_DROPPED = frozenset({"wallClockMs", "runOffsetMs", "toolOrdinal", "resumedRunId"})
 _ZERO = frozenset(
     {"durationMs", "checkpointedAt", "turnStartMs", "pausedToolStartMs", "pausedDurationMs", "pausedAt", "at"}
 )

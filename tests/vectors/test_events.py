@@ -33,14 +33,17 @@ AGENT_LOOP = load("agent-loop")
 
 HAND_MADE = ("audit-bounding", "commentary-keys", "console-line", "live-status", "recording-envelope", "redact-content")
 ELSEWHERE = (
-    *("agui-ids", "agui-minter", "recording-envelope", "recording-file-name"),  # test_events_{agui,recording}.py
+    *("agui-ids", "agui-minter", "agui-scope", "agui-streams", "agui-interrupts", "agui-encode"),  # test_events_agui.py
+    *("recording-envelope", "recording-file-name"),  # test_events_recording.py
+    *("summarize-embeddings", "cost-tick"),  # test_events_{recording,views}.py
     *("audit-bounding", "audit-chain", "audit-verify", "canonical-json"),  # test_events_audit.py
     "cost-accounting",  # test_agent_shaping.py
     "live-state",  # test_events_live.py
     *("live-status", "commentary-keys", "milestones", "step-graph", "run-steps", "redact-content", "event-tail"),
     *("tool-lineage", "thinking-trace", "cache-meter"),  # test_events_views.py
     *("run-streams", "domain-events"),  # test_events_streams.py
-    *("console-line", "otel-spans"),  # test_events_export.py
+    *("console-line", "otel-spans", "xray-segments"),  # test_events_export.py
+    "sse-encode",  # test_events_sse.py
 )
 
 

@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerPro
 
 from agentfootprint.events import decode_event
 from agentfootprint.observe import ConsoleExporter, OtelExporter
+from agentfootprint.observe.aws import XRayExporter
 from tests.vectors.harness import Case, assert_same, load
 
 EVENTS = load("events")
@@ -90,3 +91,39 @@ def test_otel_spans(case: Case) -> None:
         exporter.export(decode_event(json.dumps(event)))
 
     assert_same(order.told(), counted_once(case.expected))
+
+
+class Sent:
+    """Keeps the documents that an exporter sends to X-Ray."""
+
+    def __init__(self) -> None:
+        self.documents: list[dict[str, Any]] = []
+
+    def put_trace_segments(self, **given: list[str]) -> dict[str, Any]:
+        self.documents += [json.loads(text) for text in given["TraceSegmentDocuments"]]
+        return {}
+
+    def told(self) -> list[dict[str, Any]]:
+        """Ids by position, times as 0, as the vectors have them."""
+        places = {each["id"]: n for n, each in enumerate(self.documents)}
+        for each in self.documents:
+            each.update({key: places[each[key]] for key in ("id", "parent_id") if key in each}, trace_id="T")
+            each.update(start_time=0, end_time=0)
+        return self.documents
+
+
+@pytest.mark.parametrize("include_content", [True, False])
+@pytest.mark.parametrize("case", EVENTS.cases("xray-segments"))
+async def test_xray_segments(case: Case, include_content: bool) -> None:
+    client, expected = Sent(), json.loads(json.dumps(case.expected))
+    exporter = XRayExporter("desk", client=client, include_content=include_content)
+    if not include_content:
+        for each in expected:
+            for event in each.get("metadata", {}).values():
+                event["event"] = {key: event["event"][key] for key in ("usage", "stopReason", "durationMs")}
+
+    for event in scenario(case.input["scenario"]):
+        exporter.export(decode_event(json.dumps(event)))
+    await exporter.flush()
+
+    assert_same(client.told(), expected)

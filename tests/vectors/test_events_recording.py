@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from agentfootprint.errors import AgentFootprintError
-from agentfootprint.recording import RunFacts, StatedFacts, build_recording_envelope, recording_file_name
+from agentfootprint.recording import (
+    RunFacts,
+    StatedFacts,
+    build_recording_envelope,
+    recording_file_name,
+    summarize_embeddings,
+)
 from tests.vectors.harness import Case, assert_same, load
 
 EVENTS = load("events")
@@ -60,3 +66,9 @@ def test_recording_file_name(case: Case) -> None:
         refused(error, case.expected)
     else:
         assert name == case.expected["file"]
+
+
+@pytest.mark.parametrize("case", EVENTS.cases("summarize-embeddings"))
+def test_summarize_embeddings(case: Case) -> None:
+    """REC-5."""
+    assert_same(summarize_embeddings(case.input), case.expected)

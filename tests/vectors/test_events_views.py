@@ -15,6 +15,7 @@ from agentfootprint.observe import (
     ToolLineage,
     build_run_steps,
     build_step_graph,
+    cost_line,
     domain_event,
     extract_commentary_vars,
     milestone_for,
@@ -168,3 +169,12 @@ def figures(value: Any) -> Any:
     if isinstance(value, list):
         return [figures(item) for item in cast("list[Any]", value)]
     return round(value, 12) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("case", EVENTS.cases("cost-tick"))
+def test_cost_tick(case: Case) -> None:
+    """CST-5."""
+    line = cost_line(read({"type": "agentfootprint.cost.tick", **case.input}))
+
+    assert line is not None
+    assert_same(line.to_wire(), case.expected)

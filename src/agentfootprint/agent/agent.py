@@ -13,9 +13,9 @@ from typing_extensions import TypeVar
 from agentfootprint import events, explain, providers
 from agentfootprint._blocking import blocking
 from agentfootprint.agent.listening import check_event_type
-from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions
+from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions, in_memory
 from agentfootprint.agent.replaying.method import Replaying
-from agentfootprint.agent.running.closing import Closing
+from agentfootprint.agent.running.closing import Closing, Hooked
 from agentfootprint.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agentfootprint.explain import Ablation
     from agentfootprint.identity import Identity
     from agentfootprint.llm import LLMProvider
+    from agentfootprint.observe import Exporter
     from agentfootprint.tools import Tool
     from agentfootprint.trace import JsonObject, Value
 
@@ -67,6 +68,7 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
             tools in the first iteration only (AGT-36), `"dynamic-grouped"` does as the first with all that leads to a
             reply in one mount of the chart (AGT-37).
         configure: Asked once a run, before its first step, for another model or base prompt (AGT-19).
+        observers: Exporters, views and recorders that are attached at once; see `attach`.
 
     Raises:
         ConfigError: An option can't work; names it and the fix (AGT-2, AGT-3).
@@ -95,6 +97,7 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         caching: bool = True,
         mode: Mode = "dynamic",
         configure: Callable[[ConfigureContext[Deps]], Configured | None] | None = None,
+        observers: Sequence[Exporter | Hooked] = (),
     ) -> None:
         from agentfootprint.agent.plan import AgentPlan  # with the first agent, so that importing the class stays quick
 
@@ -126,6 +129,8 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         self.bus = events.EventBus()
         self.wire_bus = events.EventBus()
         self._inflight: set[RunHandle[Any]] = set()
+        for observer in observers:
+            self.attach(observer)
         self.removed: frozenset[str] = frozenset()
         """Pieces that an agent like this one has and this one lost; what they said in a conversation is left out."""
 
@@ -229,7 +234,9 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         Args:
             paused: `result.paused`, its checkpoint, or that as it was stored.
             answer: For a check-in or a rule's question `approve(by=...)` or `decline(by=...)`; for `ask_human` any JSON
-                value, which becomes the tool's result. `None` is the answer null.
+                value, which becomes the tool's result. `None` is the answer null. Decisions about several questions
+                (`Gates(ask_together=True)`) are a list in the order of `paused.questions`, or stand by `question.id`;
+                one decision may be given so too.
             deps: Your own object, given to tools and rules again; it was not stored.
             identity: Whose run this is; a run that was paused for somebody stays theirs.
             allow_chart_change: Go on although the agent was built otherwise than the one that paused.
@@ -243,6 +250,7 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
             DecisionRequiredError: The question needs a decision.
             PauseAnswerRequiredError: No answer was given.
             StaleDecisionError: The answer was chosen on other data than the question showed.
+            OpenQuestionsError: Several questions are open, and the answers are not one for each.
             InputRequestError: The reply does not fit the request for values.
         """
         from agentfootprint.agent.loop import AgentRun
@@ -393,7 +401,7 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         """The same agent without some of its context or tools: a new description, the original is unchanged.
 
         Args:
-            specs: Ablations, or ids of pieces and names of tools; none for a copy that nobody listens to.
+            specs: Ablations, or ids of pieces and names of tools; none for a copy that nobody listens to (nor spills).
 
         Raises:
             UnknownSourceError: An id names nothing of this agent.
@@ -402,7 +410,7 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         known = explain.sources_of(tools=self.plan.tools, context=[piece.to_injection().id for piece in pieces])
         removals = explain.resolve_ablations(specs, known) if specs else ()
         left = explain.apply_ablations(removals, tools=list(self.plan.tools.values()), context=pieces)
-        copy = self._like(left.tools, left.context, {})
+        copy = self._like(left.tools, left.context, {"record": in_memory(self.record)})
         copy.removed = self.removed.union(*(each.ids for each in removals if each.kind == "injection"))
         return copy
 
@@ -426,6 +434,13 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
 
     def _like(self, tools: Sequence[Any], context: Sequence[Any], groups: Mapping[str, Any]) -> Agent[Deps, Out]:
         given: dict[str, Any] = {**self._given, "record": self.record, **groups}
+        gates: Gates = given["gates"]
+        if gates.check_in is not None or gates.ask_together:
+            from agentfootprint.agent.gating.askers import without_unasked  # only where one is given
+
+            kept = {getattr(piece, "id", None) for piece in context}
+            brought = (each for id_, some in self.plan.context.tools.items() if id_ in kept for each in some)
+            given["gates"] = without_unasked(gates, [*tools, *brought])
         return Agent[Deps, Out](self.plan.model, provider=self.plan.provider, tools=tools, context=context, **given)
 
     def _pieces(self) -> Iterable[ContextItem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Sequence
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from agentfootprint.agent.dispatching.executing import declare_coverage, judge_result, refused_call, run_call, validated
 from agentfootprint.agent.dispatching.settled import Passed, Settled, frozen_args
@@ -36,9 +36,6 @@ from agentfootprint.tools import (
     repeated_call_note,
 )
 from agentfootprint.trace import FrozenDict, FrozenList
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["run_tool_calls"]
 
@@ -122,9 +119,7 @@ async def _in_turn(
             asked = asked_in(raised)
             if asked is None:
                 raise
-            from agentfootprint.agent.pausing.stopping import stop_to_ask  # with the first question
-
-            return stop_to_ask(h, scope, asked, call=call, ordinal=ordinal, results=results)
+            return await _ask(h, scope, asked, calls, ordinal, iteration, results)
         except Halted as halted:
             _halt(h, scope, halted, calls, ordinal, iteration, results)
             return None
@@ -150,14 +145,47 @@ async def _side_by_side(
         return None
     if not isinstance(stopped.error, PersonAsked):
         raise stopped.error
-    from agentfootprint.agent.pausing.stopping import stop_to_ask  # with the first question
-
     place = stopped.ordinal
-    question = stop_to_ask(h, scope, stopped.error, call=calls[place], ordinal=place, results=results)
+    question = await _ask(h, scope, stopped.error, calls, place, iteration, results, stopped.landed)
     if stopped.announced > place + 1:
         landed = FrozenList(stopped.landed, len(stopped.landed))
         h["pausedBatch"] = FrozenDict({"answered": landed, "announced": stopped.announced})
     return question
+
+
+async def _ask(
+    h: Handle,
+    scope: RunScope,
+    asked: PersonAsked,
+    calls: FrozenList,
+    ordinal: int,
+    iteration: int,
+    results: list[FrozenDict],
+    landed: list[int] | None = None,
+) -> FrozenDict | None:
+    """Stop the batch at a question; where questions are asked together, with those about the calls behind it.
+
+    `landed` are the places of the calls that have a result; `None` for all before the one that asks.
+    """
+    if scope.gates.ask_together and ordinal + 1 < len(calls):
+        from agentfootprint.agent.gating.together import stop_together  # where several are asked at once
+        from agentfootprint.agent.pausing.waiting import asks_at_a_gate
+
+        if asks_at_a_gate(asked):
+            return await stop_together(
+                h,
+                scope,
+                asked,
+                calls=cast("Sequence[ToolCall]", calls),
+                ordinal=ordinal,
+                lane=_Lane(h, scope, iteration, len(calls), results),
+                results=results,
+                landed=[*range(ordinal)] if landed is None else landed,
+                halt=lambda halted, place: _halt(h, scope, halted, calls, place, iteration, results),
+            )
+    from agentfootprint.agent.pausing.stopping import stop_to_ask  # with the first question
+
+    return stop_to_ask(h, scope, asked, call=calls[ordinal], ordinal=ordinal, results=results)
 
 
 def _halt(

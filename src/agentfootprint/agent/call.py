@@ -16,6 +16,7 @@ from agentfootprint.events import (
     LLMStart,
     OfferedTool,
     RecordedThinking,
+    ThinkingDelta,
     ThinkingEnd,
     ThinkingParseFailed,
     Token,
@@ -32,7 +33,7 @@ from agentfootprint.llm import (
 )
 from agentfootprint.trace import FrozenList, freeze, utf16_length
 
-__all__ = ["call_llm", "exchange", "normalise_thinking"]
+__all__ = ["call_llm", "exchange", "normalise_thinking", "token_counts"]
 
 _NOTHING: Final = FrozenList([], 0)
 _UNREPORTED: Final = TokenCounts(input=0, output=0, usage_reported=False)
@@ -80,7 +81,15 @@ async def exchange(
         system: The system prompt.
         history: The messages.
         tools: What the model may ask for.
+
+    Raises:
+        BrokenPairError: A tool message answers no call (DEC-10).
     """
+    unanswered = scope.pairs.check(history)
+    if unanswered:
+        from agentfootprint.agent.keeping.settling import answered_history  # where a call has no result
+
+        history = answered_history(history, unanswered)
     forced = scope.plan.forced
     scope.emit(h, _start(scope, iteration, system, len(history), tools))
     request = scope.request(system, history, tools, None if forced is None else RESPOND_WITH_SCHEMA)
@@ -104,7 +113,7 @@ async def exchange(
             iteration=iteration,
             content=response.content,
             tool_call_count=len(response.tool_calls),
-            usage=_counts(usage) if usage is not None and usage.known else _UNREPORTED,
+            usage=token_counts(usage),
             stop_reason=response.stop_reason,
             duration_ms=elapsed_ms,
             provider_response_ref=response.provider_ref,
@@ -116,7 +125,10 @@ async def exchange(
         pay(h, scope, scope.purse, usage, iteration)
 
 
-def _counts(usage: Usage) -> TokenCounts:
+def token_counts(usage: Usage | None) -> TokenCounts:
+    """What a call used, as its event tells it."""
+    if usage is None or not usage.known:
+        return _UNREPORTED
     return TokenCounts(
         input=usage.input or 0,
         output=usage.output or 0,
@@ -159,6 +171,7 @@ async def _ask(scope: RunScope, h: Handle, request: LLMRequest, iteration: int) 
     response: LLMResponse | None = None
     ended = False
     texts: list[str] = []
+    thoughts = 0
     chunks = streaming.stream(request, scope.hooks)
     try:
         async for chunk in chunks:
@@ -166,9 +179,11 @@ async def _ask(scope: RunScope, h: Handle, request: LLMRequest, iteration: int) 
                 ended, response = True, chunk.response
                 break
             text: Any = chunk.content
-            if type(text) is not str:
+            thought: Any = chunk.thinking_delta
+            if type(text) is not str or (thought is not None and type(thought) is not str):
+                found = thought if type(text) is str else text
                 raise ProviderContractError(
-                    f"A chunk of the stream holds a {type(text).__name__} where its text belongs.",
+                    f"A chunk of the stream holds a {type(found).__name__} where its text belongs.",
                     provider=provider.name,
                     fix="Every chunk but the last carries text; the last one (done=True) carries the whole response.",
                 )
@@ -176,6 +191,9 @@ async def _ask(scope: RunScope, h: Handle, request: LLMRequest, iteration: int) 
                 text = whole_text(text)
                 scope.emit(h, Token(iteration=iteration, token_index=len(texts), content=text))
                 texts.append(text)
+            if thought:
+                scope.emit(h, ThinkingDelta(iteration=iteration, token_index=thoughts, content=whole_text(thought)))
+                thoughts += 1
     finally:  # what the provider holds open is let go now, not when the generator is collected
         if isinstance(chunks, AsyncGenerator):
             await chunks.aclose()

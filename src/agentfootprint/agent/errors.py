@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from agentfootprint.errors import AgentFootprintError
 
@@ -20,6 +20,7 @@ __all__ = [
     "InvalidRunInputError",
     "MessageDeniedError",
     "NoConversationError",
+    "OpenQuestionsError",
     "OutputSchemaError",
     "PauseAnswerRequiredError",
     "PendingQuestionError",
@@ -82,7 +83,10 @@ class OutputSchemaError(AgentFootprintError, ValueError):
 
 
 class RunCancelledError(AgentFootprintError):
-    """The run was cancelled through its handle; `reason` as given, `checkpoint` the conversation as it was left."""
+    """The run was cancelled through its handle; `reason` as given, `checkpoint` the conversation as it was left.
+
+    `paused` is the question that it had come to by then, which can still be answered.
+    """
 
     code = "ERR_CANCELLED"
 
@@ -94,6 +98,7 @@ class RunCancelledError(AgentFootprintError):
         self.run_id = run_id
         self.reason = reason
         self.checkpoint: Checkpoint | None = None
+        self.paused: Paused | None = None
 
 
 class DeadlineExceededError(AgentFootprintError, TimeoutError):
@@ -156,6 +161,35 @@ class PauseAnswerRequiredError(AgentFootprintError, TypeError):
         self.tool_call_id = tool_call_id
 
 
+class OpenQuestionsError(AgentFootprintError, ValueError):
+    """Several questions are open, and the answers are not one for each; nothing has happened (AGU-73).
+
+    `missing` are the ids of questions without an answer, `unknown` what was answered and is not open, `repeated` the
+    ids of questions with two answers.
+    """
+
+    code = "ERR_OPEN_QUESTIONS"
+
+    def __init__(
+        self,
+        count: int,
+        *,
+        missing: tuple[str, ...] = (),
+        unknown: tuple[str, ...] = (),
+        repeated: tuple[str, ...] = (),
+    ) -> None:
+        parts = {"without an answer": missing, "not open": unknown, "answered twice": repeated}
+        said = "; ".join(f"{what}: {', '.join(map(repr, ids))}" for what, ids in parts.items() if ids)
+        super().__init__(
+            f"The run waits for {count} answers, and these are not they: {closed(said)}",
+            fix="Give agent.resume(paused, answers) a list in the order of paused.questions, or an answer by the id of "
+            "each question.",
+        )
+        self.missing = missing
+        self.unknown = unknown
+        self.repeated = repeated
+
+
 class StaleDecisionError(AgentFootprintError, ValueError):
     """The answer was chosen on other data than the question showed (AGT-88)."""
 
@@ -190,6 +224,7 @@ class MessageDeniedError(AgentFootprintError):
     """
 
     code = "ERR_MESSAGE_DENIED"
+    quotes_others: ClassVar[bool] = True
 
     def __init__(self, reason: str, *, phase: Literal["input", "output"], middleware: str) -> None:
         what = "The message was denied" if phase == "input" else "The answer was withheld"
@@ -210,6 +245,7 @@ class PolicyHaltError(AgentFootprintError):
     """
 
     code = "ERR_POLICY_HALT"
+    quotes_others: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -243,6 +279,7 @@ class RunCheckpointError(AgentFootprintError):
     """
 
     code = "ERR_RUN_CHECKPOINT"
+    quotes_others: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -328,11 +365,14 @@ class ConversationMismatchError(AgentFootprintError, ValueError):
         self.agent_id = agent_id
 
 
-ReplayRefusal: TypeAlias = Literal["another-agent", "no-answers", "not-ended", "stopped", "resumed", "another-pause"]
+ReplayRefusal: TypeAlias = Literal[
+    "another-agent", "no-answers", "not-ended", "stopped", "resumed", "another-pause", "redacted"
+]
 """Why a recording can't be replayed.
 
 `another-agent` made it; it holds `no-answers` of a model, or `not-ended`: it was cut off, or goes on; the run was
-`stopped` from outside, between two answers; it was `resumed` and its checkpoint is missing, or that of `another-pause`.
+`stopped` from outside, between two answers; it was `resumed` and its checkpoint is missing, or that of `another-pause`;
+it was `redacted`: a policy kept out what would have to be fed.
 """
 
 

@@ -20,6 +20,7 @@ from agentfootprint.recording import EventCursor
 if TYPE_CHECKING:
     from agentfootprint.agent.keeping.checkpoint import Checkpoint
     from agentfootprint.agent.loop import AgentRun
+    from agentfootprint.agent.pausing.paused import Paused
     from agentfootprint.agent.result import RunResult
     from agentfootprint.recording import Recording
     from agentfootprint.trace import JsonObject
@@ -66,6 +67,21 @@ class RunHandle(Generic[Out]):
         """The conversation as the run left it, or has left it so far; `None` before it has begun."""
         return self._run.checkpoint
 
+    @property
+    def paused(self) -> Paused | None:
+        """What the run waits for, once that is on record; it stands also when the run was cancelled just then."""
+        return self._run.paused
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended, however it did."""
+        return self._task.done()
+
+    async def changed(self) -> None:
+        """Wait until something more was recorded, or the run has ended."""
+        if not self._task.done():
+            await self._run.scope.changed()
+
     async def __aiter__(self) -> AsyncIterator[Event[Any]]:
         cursor = EventCursor(self._run.recording, self._form)
         while True:
@@ -80,6 +96,13 @@ class RunHandle(Generic[Out]):
 
     async def text(self) -> AsyncIterator[str]:
         """Only the text of the answer's tokens, as they come."""
+        scope = self._run.scope
+        if scope.cover is not None:  # the events are what is served, and this is what is handed back
+            from agentfootprint.agent.redacting.serving import spoken
+
+            async for text in spoken(scope, self._task.done):
+                yield text
+            return
         async for event in self:
             if isinstance(event.payload, Token):
                 yield event.payload.content
@@ -99,6 +122,7 @@ class RunHandle(Generic[Out]):
             if self._was_cancelled and self._task.cancelled():
                 cancelled = RunCancelledError(self.run_id, self._reason)
                 cancelled.checkpoint = self._run.checkpoint
+                cancelled.paused = self._run.paused
                 raise cancelled from None
             raise
 
@@ -124,6 +148,12 @@ class RunStream(Generic[Out]):
         self._handle: RunHandle[Out] | None = None
 
     async def __aenter__(self) -> RunHandle[Out]:
+        if self._handle is not None:
+            raise ConfigError(
+                "stream",
+                "A stream was entered a second time, and its run was started by the first.",
+                fix="Ask the agent for another stream.",
+            )
         self._handle = self._start()
         return self._handle
 

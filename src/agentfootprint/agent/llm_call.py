@@ -13,7 +13,7 @@ from agentfootprint._blocking import blocking
 from agentfootprint.agent.agent import provider_and_model
 from agentfootprint.agent.errors import CheckpointFormatError
 from agentfootprint.agent.listening import check_event_type
-from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions
+from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions, in_memory
 from agentfootprint.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentfootprint.explain import Ablation
     from agentfootprint.identity import Identity
     from agentfootprint.llm import LLMProvider
+    from agentfootprint.recording import Recording
     from agentfootprint.trace import JsonObject
 
 __all__ = ["LLMCall"]
@@ -112,6 +113,10 @@ class LLMCall(Generic[Out]):
         )
         self.bus = events.EventBus()
         self.wire_bus = events.EventBus()
+        self.run_watchers: list[Callable[[Recording], object]] = []
+        """As those of an agent."""
+        self.recorders: tuple[object, ...] = ()
+        """A call has none of its own; a run of it may."""
 
     @property
     def name(self) -> str:
@@ -231,14 +236,14 @@ class LLMCall(Generic[Out]):
         return (self.bus if form == "native" else self.wire_bus).on(pattern, listener, once=once)
 
     def without(self, specs: Sequence[Ablation | str]) -> LLMCall[Out]:
-        """A copy that nobody listens to; a call has no pieces of context that could be left out.
+        """A copy that nobody listens to, and that spills nothing; a call has no pieces that could be left out.
 
         Raises:
             UnknownSourceError: `specs` names any.
         """
         if specs:
             explain.resolve_ablations(specs, explain.sources_of(tools={}, context=[]))
-        return self._like({})
+        return self._like({"record": in_memory(self.record)})
 
     def having(
         self, groups: tuple[ModelSettings, Limits, Gates] | None, configured: Configured | None = None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from agentfootprint.agent.errors import DeadlineExceededError, InvalidRunInputError
+from agentfootprint.agent.errors import DeadlineExceededError
 from agentfootprint.agent.keeping.failing import (
     failed_checkpoint,
     finished_checkpoint,
@@ -21,8 +19,11 @@ from agentfootprint.agent.keeping.failing import (
 from agentfootprint.agent.keeping.turns import turn_start
 from agentfootprint.agent.options import RecordOptions, RunOptions, check_group, check_id, merged
 from agentfootprint.agent.result import ContractUnmet, RunResult, StoppedEarly
+from agentfootprint.agent.ruling import rules_of
+from agentfootprint.agent.running.accepting import fresh_run_id, read_message
 from agentfootprint.agent.running.late import late_teller
 from agentfootprint.agent.running.supervising import Overdue, supervised, to_the_end
+from agentfootprint.agent.running.watching import observers_of
 from agentfootprint.agent.scope import RunScope
 from agentfootprint.agent.shaping.configuring import Configured
 from agentfootprint.agent.shaping.forcing import check_carries_forced
@@ -44,75 +45,25 @@ from agentfootprint.trace import NATIVE
 
 if TYPE_CHECKING:
     from agentfootprint.agent.agent import Agent
-    from agentfootprint.agent.gating.gates import RunGates
     from agentfootprint.agent.keeping.checkpoint import Checkpoint
     from agentfootprint.agent.keeping.continuing import Continuation
     from agentfootprint.agent.options import Gates, Limits, ModelSettings
     from agentfootprint.agent.pausing.entering import Resumption
     from agentfootprint.agent.pausing.paused import Paused
+    from agentfootprint.agent.plan import AgentPlan
     from agentfootprint.flow import FlowOutcome, PauseCheckpoint
+    from agentfootprint.recording import Spill
+    from agentfootprint.trace import Journal
 
 __all__ = ["AgentRun"]
 
-_counter = itertools.count(1)
-_SHOWN_KEYS: Final = 6
 _NO_OPTIONS: Final = RunOptions()
-_UNSEEN: Final = ("Cc", "Cf")
-"""Categories of characters without a form of their own: controls, and zero-width spaces and joiners."""
-
-
-def _fresh_run_id() -> str:
-    return f"run-{int(time.time() * 1000)}-{next(_counter)}"
-
-
-def _read_message(runner: str, given: object) -> str:
-    """The message of a run's input (AGT-10).
-
-    Raises:
-        InvalidRunInputError: It is no message; names the shape of what was given (AGT-11).
-    """
-    message = given
-    if isinstance(given, Mapping) and "message" in given:
-        message = cast("Mapping[str, object]", given)["message"]
-    if isinstance(message, str) and any(map(_is_visible, message)):
-        return message
-    raise InvalidRunInputError(runner, _shape(message))
-
-
-def _is_visible(char: str) -> bool:
-    return char > " " and (char.isalnum() or (not char.isspace() and unicodedata.category(char) not in _UNSEEN))
-
-
-def _shape(value: object) -> str:  # noqa: PLR0911  one answer a kind
-    if value is None:
-        return "null"
-    if isinstance(value, str):
-        return "an empty text" if not value else "a text of blanks only"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, (int, float)):
-        return "a number"
-    if isinstance(value, Mapping):
-        keys = [str(key) for key in cast("Mapping[object, object]", value)]
-        shown = ", ".join(keys[:_SHOWN_KEYS])
-        return f"an object with keys: {shown}" if keys else "an empty object"
-    if isinstance(value, (list, tuple)):
-        return f"an array of {len(cast('list[object]', value))}"
-    return f"a {type(value).__name__}"
-
-
-def _rules_of(gates: Gates) -> RunGates | None:
-    if gates.permission is None and gates.act is None:
-        return None
-    from agentfootprint.agent.gating.gates import RunGates  # with the first checker or rule
-
-    return RunGates(gates)
 
 
 class AgentRun:
     """A run that was accepted: its facts and scope exist, nothing has happened yet."""
 
-    def __init__(  # noqa: C901, PLR0913  built by the agent and its conversations only
+    def __init__(  # noqa: C901, PLR0913, PLR0915  built by the agent and its conversations only
         self,
         agent: Agent[Any, Any],
         message: str | Mapping[str, Any],
@@ -128,7 +79,7 @@ class AgentRun:
         continued: Continuation | None = None,
     ) -> None:
         plan = agent.plan
-        text = _read_message("LLMCall.run" if plan.is_single_call else "Agent.run", message)
+        text = read_message("LLMCall.run" if plan.is_single_call else "Agent.run", message)
         if plan.forced is not None:
             check_carries_forced(plan.provider)
         if plan.context.delivers:
@@ -148,7 +99,7 @@ class AgentRun:
         self._given = (settings, limits, gates)
         self._groups_given = settings is not None or limits is not None or gates is not None
         self.facts = RunFacts(
-            run_id=options.run_id or _fresh_run_id(),
+            run_id=options.run_id or fresh_run_id(),
             started_at_ms=int(time.time() * 1000),
             composition_path=plan.composition_path,
             session_id=session_id,
@@ -162,6 +113,13 @@ class AgentRun:
         self.has_begun = False
         self._was_left = False
         self._left: Checkpoint | None = None
+        self._question: PauseCheckpoint | None = None
+        """What the walk stopped at to ask."""
+        self.paused: Paused | None = None
+        """What the run waits for, from when that is on record: whoever is cancelled behind it loses the result, and
+        nothing more."""
+        recorded = record if isinstance(record, RecordOptions) else plan.record
+        self._observers = observers = observers_of(agent, recorded, options, self.facts)
         self.scope = RunScope(
             plan,
             message=text,
@@ -171,22 +129,18 @@ class AgentRun:
             settings=merged(plan.settings, settings),
             limits=merged(plan.limits, limits),
             gates=merged(plan.gates, gates),
-            record=record if isinstance(record, RecordOptions) else plan.record,
-            bus=agent.bus,
-            wire_bus=agent.wire_bus,
+            record=recorded,
+            bus=(observers or agent).bus,
+            wire_bus=(observers or agent).wire_bus,
             sessions=None if plan.is_single_call else agent.tool_sessions,
             given=None
             if options.model is None and options.instructions is None
             else Configured(model=options.model, instructions=options.instructions),
         )
-        if limits is not None and "wrap_up" in limits.written and limits.wrap_up and plan.tools and not plan.wraps_up:
-            raise ConfigError(
-                "limits.wrap_up",
-                "The agent was made without a wrap-up call, so no run of it can have one.",
-                fix="Give the agent Limits(wrap_up=True); a run may switch it off.",
-            )
+        if resumed is None and (limits is not None or gates is not None):
+            _refuse_unused(plan, self.scope, limits, gates)
         most = self.scope.limits.iterations
-        self.scope.rules = _rules_of(self.scope.gates)
+        self.scope.rules = rules_of(self.scope.gates)
         self._resumed = resumed
         if resumed is not None:
             resumed.restore(self.scope)
@@ -195,26 +149,35 @@ class AgentRun:
             self.scope.continued = continued
             continued.restore(self.scope)
         limit = most * 2 + 10
-        self.flow_run = FlowRun(plan.flow, scope=self.scope, dials=NATIVE, max_iterations=limit)
+        watch = None if observers is None else observers.watch
+        self.flow_run = FlowRun(plan.flow, scope=self.scope, dials=NATIVE, max_iterations=limit, watch=watch)
+        spills = recorded.spill is not None and self.is_recorded
+        self._spill = _spill_of(self.flow_run.journal, recorded) if spills else None
         self.scope.bind(self.flow_run.journal)
-        self.scope.tool_run.on_late = late_teller(self.facts, agent.bus, agent.wire_bus)
+        shown = self.facts
+        if self.scope.record.redaction is not None or plan.record.redaction is not None:
+            from agentfootprint.agent.redacting.serving import begin_covered  # with the first policy
+
+            cover = self.scope.cover = begin_covered(self.flow_run.journal, self.scope.record, plan.record)
+            shown = self.facts if cover is None else cover.facts(self.facts)
+        self.scope.tool_run.on_late = late_teller(self.facts, self.scope.cover, agent.bus, agent.wire_bus)
         described, more = plan.described, dict[str, Any]()
         if resumed is not None:
             more |= resumed.header()
         if continued is not None:
             more |= continued.header()
-        self.recording = Recording.of_run(
-            self.flow_run.journal, facts=self.facts, header=lambda: {"agent": described.header, **more}
+        self.recording = (Recording.of_run if self._spill is None else self._spill.record)(
+            self.flow_run.journal,
+            facts=shown,
+            header=lambda: {"agent": described.header, **more},
+            structure=plan.flow.to_spec,
         )
 
     async def execute(self) -> RunResult[Any]:
         """Run to the end; whatever ends it, the events that close a run are sent before control returns."""
         scope = self.scope
         self.has_begun = True
-        if self._resumed is not None:
-            scope.emit("tool-calls#resumed", self._resumed.resumed(self.facts.started_at_ms))
-        if not scope.plan.is_single_call:
-            scope.emit("run-configured#0", self._configured())
+        self._announce()
         started = time.perf_counter_ns()
         deadline = scope.limits.deadline
         try:
@@ -227,11 +190,16 @@ class AgentRun:
                 on_left=self._leave,
             )
         except Overdue:
+            if self._question is not None:  # it was stopped by that, and nothing of it goes on
+                return await self._pause(self._question, (time.perf_counter_ns() - started) / 1e6)
             late = DeadlineExceededError(self.facts.run_id, deadline or 0.0)
             await self._fail(late)
             late.checkpoint = self.checkpoint
             raise late from None
         except BaseException as error:
+            if self._question is not None and not isinstance(error, Exception):
+                await self._pause(self._question, (time.perf_counter_ns() - started) / 1e6)
+                raise  # stopped behind its question, which stands open
             await self._fail(error)
             left = self.checkpoint
             if left is None or is_verdict(error) or not isinstance(error, Exception):
@@ -256,27 +224,48 @@ class AgentRun:
         assert resumed is not None  # noqa: S101  only a resumed run waits on
         self.scope.ended_because = "paused"
         self.recording.finish("paused")
+        if self._spill is not None:
+            self._spill.settle()
         return self._result(0.0, paused_of(replace(resumed.checkpoint, live=resumed.live)))
 
     async def _walk(self) -> FlowOutcome:
         if self._resumed is None:
-            return await self.flow_run.start({"message": self.scope.message})
-        return await self.flow_run.resume(self._resumed.checkpoint, self._resumed.answer)
+            outcome = await self.flow_run.start({"message": self.scope.message})
+        else:
+            outcome = await self.flow_run.resume(self._resumed.checkpoint, self._resumed.answer)
+        self._question = outcome.checkpoint
+        return outcome
 
     async def _pause(self, checkpoint: PauseCheckpoint, duration_ms: float) -> RunResult[Any]:
         """End this leg of the run with its question; what the run has open stays open (AGT-74)."""
         from agentfootprint.agent.pausing.leaving import leave  # with the first question
 
         self.scope.ended_because = "paused"
-        paused = leave(self.scope, checkpoint, groups=self._given)
+        self.paused = paused = leave(self.scope, checkpoint, groups=self._given)
         self._end("paused")
         await self._drain()
         return self._result(duration_ms, paused)
 
+    def _announce(self) -> None:
+        """Say that the run begins, and what it goes on with, before anything happens in it."""
+        scope, resumed = self.scope, self._resumed
+        if self._observers is not None:
+            self._observers.begin(goes_on=resumed is not None)
+        for watcher in tuple(self._agent.run_watchers):
+            watcher(self.recording)
+        if resumed is not None:
+            scope.emit("tool-calls#resumed", resumed.resumed(self.facts.started_at_ms), resumed.marks())
+        if not scope.plan.is_single_call:
+            scope.emit("run-configured#0", self._configured())
+
     def abandon(self) -> None:
         """Close the record of a run that was cancelled before its first step (AGT-149)."""
+        if self._observers is not None:
+            self._observers.begin(goes_on=False)
         self._tell_failure(asyncio.CancelledError())
         self._end("failed")
+        if self._spill is not None:
+            self._spill.settle()
 
     def _stop(self) -> None:
         """Tools that look learn that nobody wants their result any more (AGT-115)."""
@@ -309,7 +298,10 @@ class AgentRun:
         scope.tool_run.cancelled = True
         if not isinstance(error, Exception):
             scope.ended_because = "cancelled"
-        scope.emit("__root__#0", ErrorFatal(error=humanize_llm_error(error), stage="__root__", scope="run"))
+        words = humanize_llm_error(error)
+        if scope.journal.veil is not None:  # as the engine: what may quote a secret is withheld (FLOW-DEC-6)
+            words = scope.journal.veil.words(error, words)
+        scope.emit("__root__#0", ErrorFatal(error=words, stage="__root__", scope="run"))
 
     async def _close(self, outcome: str) -> None:
         try:
@@ -325,8 +317,14 @@ class AgentRun:
         teardown.closed = True
 
     async def _drain(self) -> None:
+        if self._observers is not None:
+            stats = await self._observers.finish()
+            if stats is not None:
+                self.recording.note_observers(stats)
         for bus in (self._agent.bus, self._agent.wire_bus):
             await bus.drain()
+        if self._spill is not None:
+            await asyncio.to_thread(self._spill.settle)
 
     def _end(self, outcome: str) -> None:
         if not self.scope.plan.is_single_call:
@@ -358,7 +356,7 @@ class AgentRun:
             unreachable=scope.wire_unreachable,
             synthetic=0,
         )
-        return IntegrityDisposition(posture="observe", work_existed=scope.model_calls > 0, rows=(wire, *_UNARMED))
+        return IntegrityDisposition(posture="observe", work_existed=scope.has_asked, rows=(wire, *_UNARMED))
 
     def _configured_as(self) -> Configured | None:
         """What a re-run needs said again, because the caller said it for this run (AGT-19)."""
@@ -437,6 +435,28 @@ class AgentRun:
             paused=paused,
             checkpoint=self._left,
         )
+
+
+def _refuse_unused(plan: AgentPlan, scope: RunScope, limits: Limits | None, gates: Gates | None) -> None:
+    """Refuse an option that was given to a run and can have no effect in it."""
+    if limits is not None and "wrap_up" in limits.written and limits.wrap_up and plan.tools and not plan.wraps_up:
+        raise ConfigError(
+            "limits.wrap_up",
+            "The agent was made without a wrap-up call, so no run of it can have one.",
+            fix="Give the agent Limits(wrap_up=True); a run may switch it off.",
+        )
+    if gates is not None and (gates.check_in is not None or gates.ask_together):
+        from agentfootprint.agent.gating.askers import refuse_unasked  # only where one is given
+
+        refuse_unasked(scope.gates, plan.every_offer.by_name.values(), gates.written)
+
+
+def _spill_of(journal: Journal, record: RecordOptions) -> Spill:
+    """What writes the record to a file while it happens (LIN-9)."""
+    from agentfootprint.recording import Spill  # with the first path
+
+    assert record.spill is not None  # noqa: S101  the caller looked
+    return Spill(journal, record.spill)
 
 
 def _unarmed(check: str, seam: str) -> CheckRow:

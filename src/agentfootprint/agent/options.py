@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar
+from os import fspath
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET
 
@@ -17,12 +18,14 @@ from agentfootprint.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from agentfootprint.agent.composing.budgets import ContextBudget
     from agentfootprint.agent.errors import OutputSchemaError
     from agentfootprint.agent.gating.rules import Act
     from agentfootprint.agent.pausing.evidence import CheckInOptions
     from agentfootprint.agent.shaping.schemas import Schema
+    from agentfootprint.flow import ObserverQueue, RedactionPolicy
     from agentfootprint.resilience import CostBudget, PricingTable
     from agentfootprint.security import PermissionChecker
 
@@ -36,6 +39,7 @@ __all__ = [
     "RunOptions",
     "check_group",
     "check_id",
+    "in_memory",
     "merged",
 ]
 
@@ -97,6 +101,27 @@ def _check_act(given: object) -> None:
             "gates.act",
             f"gates.act is of the type {type(given).__name__}.",
             fix="Give Act(before_tool=[...]), with input=, after_tool= or output= beside or instead of it.",
+        )
+
+
+def _check_delivery(delivery: object, queue: object) -> None:
+    if delivery not in ("inline", "deferred"):
+        raise ConfigError("record.delivery", f"record.delivery is {delivery!r}.", fix='Use "inline" or "deferred".')
+    if queue is None:
+        return
+    from agentfootprint.flow import ObserverQueue  # only where one is given
+
+    if not isinstance(queue, ObserverQueue):
+        raise ConfigError(
+            "record.queue",
+            f"record.queue is of the type {type(queue).__name__}.",
+            fix="Give ObserverQueue(max_queue=...), or leave it out.",
+        )
+    if delivery != "deferred":
+        raise ConfigError(
+            "record.queue",
+            "record.queue is given, and nobody is told later.",
+            fix='Set delivery="deferred" as well, or leave queue out.',
         )
 
 
@@ -216,6 +241,10 @@ class Gates(_Group):
         repeated_call_note: Whether the model is told when it repeats a call that gave the same result (AGT-70).
         permission: Who is asked whether a call may be made, before anything else looks at it (AGT-62).
         act: Rules about calls, their results, and messages.
+        ask_together: Whether a person is asked about all calls of a reply at once, where their approval is needed:
+            `paused.questions` then holds each, to be decided on its own. Calls behind the first question that need
+            none keep their turn, and run when the answers are there. Without it the first question stops the batch,
+            and the model has to ask for the calls behind it again.
     """
 
     tool_args: Literal["enforce", "warn", "off"] = "enforce"
@@ -223,6 +252,7 @@ class Gates(_Group):
     check_in: CheckInOptions | None = None
     permission: PermissionChecker | None = None
     act: Act | None = None
+    ask_together: bool = False
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
@@ -233,6 +263,7 @@ class Gates(_Group):
                 fix='Use "enforce", "warn" or "off".',
             )
         _flag("gates.repeated_call_note", self.repeated_call_note)
+        _flag("gates.ask_together", self.ask_together)
         if self.check_in is not None:
             _check_check_in(self.check_in)
         if self.permission is not None:
@@ -303,19 +334,62 @@ class Output(Generic[Out]):
         return tuple(name for name, is_given in given.items() if is_given)
 
 
+def _check_spill(spill: object) -> None:
+    """Refuse what is no path."""
+    try:
+        path = cast("object", fspath(cast("str", spill)))
+    except TypeError:
+        path = None
+    if not isinstance(path, str) or not path.strip() or "\0" in path:
+        raise ConfigError(
+            "record.spill",
+            "record.spill is not a path of a folder or file.",
+            fix="Name a folder: record=RecordOptions(spill='runs').",
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOptions:
     """What the record keeps.
 
     Args:
         system_prompt: Whether `stream.llm_start` carries the whole system prompt. The commit log holds it in any case.
+        redaction: What is kept out of everything that is kept or served: recordings, events, streams, exporters. The
+            loop, the answer, the conversation and checkpoints keep the real values (NEW-101). A run's policy adds to
+            its agent's.
+        delivery: When listeners, exporters and recorders are told: `"inline"` as it happens, `"deferred"` at the event
+            loop's next turn, in the same order, and before the run returns, raises or pauses (BRG-20). A recorder with
+            a `delivery` of its own keeps that.
+        queue: The bounded queue of those who are told later; each loss is counted in `snapshot["observerStats"]`.
+        spill: Where the record is written while it happens, so that a killed process leaves it behind and a long run
+            keeps little of it in memory. A folder, made when it is not there: each run gets `<run id>.jsonl` in it. Or
+            a file, which is what has a suffix and is no folder: for one run, as a file that is there is never written
+            to. `Recording.load` opens it, and `result.recording` reads it when it is asked (LIN-9). Of several agents
+            in a composition there is one record: its place is said by `RunOptions.record` of that run.
     """
 
     system_prompt: bool = False
+    redaction: RedactionPolicy | None = None
+    delivery: Literal["inline", "deferred"] = "inline"
+    queue: ObserverQueue | None = None
+    spill: Path | str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is neither yes nor no."""
+        """Refuse what is neither yes nor no, what is no policy, and a queue that nobody waits in."""
         _flag("record.system_prompt", self.system_prompt)
+        if self.delivery != "inline" or self.queue is not None:
+            _check_delivery(self.delivery, self.queue)
+        if self.spill is not None:
+            _check_spill(self.spill)
+        if self.redaction is not None:
+            from agentfootprint.agent.redacting.checking import check_policy  # only where one is given
+
+            check_policy(self.redaction)
+
+
+def in_memory(record: RecordOptions | bool) -> RecordOptions | bool:
+    """What the record of a copy keeps, which is run to find something out: the same, in no file."""
+    return record if isinstance(record, bool) or record.spill is None else replace(record, spill=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +403,7 @@ class RunOptions:
         model: The model's id for this run, on the agent's provider; over what `configure` says.
         instructions: The base prompt for this run; over what `configure` says. An empty text empties it.
         record: Overrides the agent's `record`.
+        recorders: Who is told what the engine does in this run, beside those attached to the agent; see `attach`.
     """
 
     run_id: str | None = None
@@ -337,6 +412,7 @@ class RunOptions:
     model: str | None = None
     instructions: str | None = None
     record: RecordOptions | bool | None = None
+    recorders: Sequence[object] = ()
 
     def __post_init__(self) -> None:
         """Refuse an empty run id (AGT-15), and ids that are no text."""
@@ -344,6 +420,10 @@ class RunOptions:
             check_id(f"options.{name}", getattr(self, name))
         if self.run_id is not None and not self.run_id.strip():
             raise ConfigError("options.run_id", "options.run_id is empty.", fix="Give a text, or leave it out.")
+        for recorder in self.recorders:
+            from agentfootprint.agent.running.observing import check_recorder  # with the first one
+
+            check_recorder("options.recorders", recorder)
         if self.model is not None or self.instructions is not None:
             from agentfootprint.agent.shaping.configuring import Configured  # checks both
 

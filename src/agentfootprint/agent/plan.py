@@ -83,6 +83,8 @@ class AgentPlan:
         configure: Callable[[ConfigureContext[Any]], object] | None = None,
         is_single_call: bool = False,
     ) -> None:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            raise ConfigError("name", f"The name is of the type {type(name).__name__}.", fix="Give a text, for people.")
         system = SystemPrompt(system) if isinstance(system, str) else system
         check_group("settings", settings, ModelSettings)
         check_group("limits", limits, Limits)
@@ -133,12 +135,10 @@ class AgentPlan:
         if self.forced is not None:
             _refuse_tools_beside_forced(self.every_offer.by_name)
         self.purse = self.purse_of(limits)
-        if gates.check_in is not None and not any(each.check_in for each in self.every_offer.by_name.values()):
-            raise ConfigError(
-                "gates.check_in",
-                "gates.check_in is set, and no tool of the agent declares a check-in, so nobody would ever be asked.",
-                fix='Declare it on the tool: @tool(check_in="always"), or leave the option out.',
-            )
+        if gates.check_in is not None or gates.ask_together:
+            from agentfootprint.agent.gating.askers import refuse_unasked  # only where one is given
+
+            refuse_unasked(gates, self.every_offer.by_name.values(), gates.written)
         self.tool_schemas: FrozenList = self.offer.schemas
         self.told_pressure: set[str] = set()
         """Slots whose budget the log was told of; once an agent, not once a run."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from agentfootprint.agent.composing.budgets import DEFAULT_BUDGET
 from agentfootprint.agent.composing.delivering import text_of
+from agentfootprint.agent.running.pairs import PairGuard
 from agentfootprint.events import (
     Carried,
     ContextInjected,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from agentfootprint.agent.keeping.continuing import Continuation
     from agentfootprint.agent.options import Gates, Limits, ModelSettings, RecordOptions
     from agentfootprint.agent.output import Miss
+    from agentfootprint.agent.pausing.waiting import TakenUp
     from agentfootprint.agent.plan import AgentPlan
     from agentfootprint.agent.result import LandedCall, ToolCallRecord
     from agentfootprint.agent.shaping.configuring import Configured
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from agentfootprint.context import Deliveries, Pass
     from agentfootprint.identity import Identity
     from agentfootprint.llm import LLMMessage, LLMProvider, SupportsStream, ToolSchema
+    from agentfootprint.recording import Cover
     from agentfootprint.resilience import Spending
     from agentfootprint.tools import ToolSessions
 
@@ -68,6 +71,7 @@ class RunScope:
 
     __slots__ = (
         "_append",
+        "_began",
         "_bus",
         "_composed",
         "_now",
@@ -77,10 +81,13 @@ class RunScope:
         "_window_totals",
         "_wire_bus",
         "answer",
+        "approvals",
+        "asked_from",
         "attempts",
         "budget",
         "context",
         "continued",
+        "cover",
         "deliveries",
         "deps",
         "dispatched_before",
@@ -105,6 +112,7 @@ class RunScope:
         "output_error",
         "output_source",
         "output_value",
+        "pairs",
         "pass_",
         "plan",
         "prior_slots",
@@ -124,6 +132,7 @@ class RunScope:
         "streaming",
         "system_before",
         "system_pass",
+        "taken_up",
         "teardown",
         "tool_calls",
         "tool_run",
@@ -172,6 +181,8 @@ class RunScope:
         self.record = record
         self._bus = bus
         self._wire_bus = wire_bus
+        self.cover: Cover | None = None
+        """What listeners get instead of what a policy keeps out; `None` without a policy."""
         self._waiters: list[asyncio.Future[None]] = []
         self._composed: dict[str, tuple[FrozenList | MessageRows, Execution]] = {}
         self.pass_: Pass | None = None
@@ -218,6 +229,12 @@ class RunScope:
         """Cleanups of the call that asked a person, undone until the answer is there."""
         self.continued: Continuation | None = None
         """The conversation that the run goes on with, if it does."""
+        self.taken_up: TakenUp | None = None
+        """The calls that waited together, until the run that takes them up is through with them."""
+        self.approvals: tuple[FrozenDict, ...] = ()
+        """The approvals that hold for the whole conversation."""
+        self.asked_from: int | None = None
+        """From which call of the open batch on nothing runs, as a person is asked about them first."""
         self.dispatched_before = 0
         """How many calls were dispatched when the open batch began."""
         self.landed: Sequence[LLMMessage] = ()
@@ -240,17 +257,24 @@ class RunScope:
         self._window = FrozenList([], 0)
         self._window_totals: tuple[int, dict[str, tuple[int, int]]] = (0, {})
         self._sent = RequestMessages(self._window)
+        self.pairs = PairGuard()
+        """Looks at every conversation before it is sent."""
 
     def bind(self, journal: Journal) -> None:
         """Take the journal that the engine made for this run."""
         self.journal = journal
         self._append: Callable[[Any], None] = journal.append
         self._now: Callable[[], int] = journal.now
+        self._began = 0
 
     def seal(self) -> None:
         """Let nothing more be recorded or heard: the run has ended, and something of it could not be stopped."""
         self._append = self.journal.append = _unheard
         self._bus = self._wire_bus = EventBus()
+
+    def shown(self, key: str, text: str) -> str:
+        """What stands under a key of the state, as it may be quoted under another name."""
+        return text if self.cover is None else str(self.cover.member(key, text))
 
     def emit(self, where: Execution | str, payload: Payload, marks: MetaMarks | None = None) -> None:
         """Record an event and hand it to whoever listens; costs two lookups when nobody does (DSP-8).
@@ -280,6 +304,8 @@ class RunScope:
 
     def deliver(self, event: Event[Any]) -> None:
         """Hand an event to the listeners of both forms, and wake those who read the run as a stream."""
+        if self.cover is not None:
+            event = self.journal.shown().rows[-1]
         bus = self._bus
         if bus.heard and bus.has_listeners(event.type):
             bus.dispatch(event)
@@ -312,25 +338,38 @@ class RunScope:
         self._composed[slot] = (rows, where)
         if not self._bus.heard and not self._wire_bus.heard:
             return
+        tell = _dispatch
+        if self.cover is not None:
+            self.journal.shown()
+            rows, last, tell = self.cover.of(rows), self.cover.of(last), self._tell_covered
         for bus, wire in ((self._bus, False), (self._wire_bus, True)):
             if not (bus.has_listeners(_INJECTED) or bus.has_listeners(_COMPOSED)):
                 if pressure is not None and bus.has_listeners(pressure.type):
-                    bus.dispatch(Event(pressure, where, self._now(), self.facts))
+                    tell(bus, Event(pressure, where, self._now(), self.facts))
                 continue
             told = fresh_rows(None if wire else _rows(last), _rows(rows) or ())
             for row in told:
-                bus.dispatch(Event(row, where, self._now(), self.facts))
+                tell(bus, Event(row, where, self._now(), self.facts))
             kept = len(rows) - len(told)
             marks = None
             if kept and not wire and last_step is not None:
                 marks = MetaMarks(carried=Carried(count=kept, from_=last_step.runtime_stage_id))
-            bus.dispatch(Event(composed, where, self._now(), self.facts, marks))
+            tell(bus, Event(composed, where, self._now(), self.facts, marks))
             if pressure is not None:
-                bus.dispatch(Event(pressure, where, self._now(), self.facts))
+                tell(bus, Event(pressure, where, self._now(), self.facts))
+
+    def _tell_covered(self, bus: EventBus, event: Event[Any]) -> None:
+        assert self.cover is not None  # noqa: S101  else nobody asks
+        bus.dispatch(self.cover.implied(event))
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether a model was asked, whatever came of it: there was something to check."""
+        return len(self._sent) > 0
 
     def elapsed_ms(self) -> float:
-        """Milliseconds since the run began."""
-        return self._now() / 1e6
+        """Milliseconds since the run began, or this part of it."""
+        return (self._now() - self._began) / 1e6
 
     def run_identity(self) -> FrozenDict:
         """Whose run this is, as the state keeps it (02 s.4.2): the caller's, else the session's, else the run's own."""
@@ -340,10 +379,15 @@ class RunScope:
 
     def wake(self) -> None:
         """Let every waiting reader of the stream look at the journal again."""
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
+        waiting, self._waiters[:] = [*self._waiters], []
+        for waiter in waiting:
             if not waiter.done():
                 waiter.set_result(None)
+
+    def join(self, waiters: list[asyncio.Future[None]]) -> None:
+        """Be a part of a run that is under way: wake those who wait for it, and count time from now."""
+        self._waiters = waiters
+        self._began = self._now()
 
     async def changed(self) -> None:
         """Wait until something was recorded."""
@@ -434,3 +478,7 @@ _COMPOSED = "agentfootprint.context.slot_composed"
 def _rows(rows: FrozenList | MessageRows | None) -> Sequence[ContextInjected] | None:
     """Rows as the sequence they read as; a checker can't see that a frozen list is one."""
     return cast("Sequence[ContextInjected] | None", rows)
+
+
+def _dispatch(bus: EventBus, event: Event[Any]) -> None:
+    bus.dispatch(event)  # which may be that of a run whose observers are told later

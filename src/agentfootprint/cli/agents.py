@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["import_agent", "running_their_code"]
 
 _MISSING: Final = object()
+_RERUN: Final = ("without", "run")
 _OUT: Final = 1
 _ERR: Final = 2
 
 
-def import_agent(named: str) -> Rerunnable:
+def import_agent(named: str, *, option: str = "--agent", needed: Sequence[str] = _RERUN) -> Rerunnable:
     """Import the agent that a user named.
 
     Args:
         named: `MODULE:ATTRIBUTE`, such as `refunds:agent`; the attribute may have dots.
+        option: Which option named it.
+        needed: The methods that make it one.
 
     Raises:
         UsageError: The name has another form.
@@ -39,32 +42,33 @@ def import_agent(named: str) -> Rerunnable:
     """
     module_name, colon, attribute = named.rpartition(":")
     if not colon or not module_name or not attribute:
-        raise UsageError(f"--agent {named!r} is no MODULE:ATTRIBUTE.", fix="Write it as in --agent refunds:agent.")
+        raise UsageError(f"{option} {named!r} is no MODULE:ATTRIBUTE.", fix=f"Write it as in {option} refunds:agent.")
     if module_name.endswith(".py") or not all(module_name.split(".")) or "/" in module_name or "\\" in module_name:
-        raise UsageError(f"--agent {named!r} names a file.", fix=_named_as_module(module_name, attribute))
+        raise UsageError(f"{option} {named!r} names a file.", fix=_named_as_module(module_name, attribute, option))
     found = _attribute(_module(module_name), module_name, attribute)
-    if not _is_agent(found):
+    if not _is_agent(found, needed):
         raise AgentNotFoundError(
             f"{named} is of type {type(found).__name__}, not an agent.",
-            fix="Name the Agent(...) that made the run; in a function, give it a name at the top of the module.",
+            fix=f"Name the Agent(...) {'that made the run' if needed == _RERUN else 'itself'}; in a function, "
+            "give it a name at the top of the module.",
         )
     return cast("Rerunnable", found)
 
 
-def _named_as_module(path: str, attribute: str) -> str:
+def _named_as_module(path: str, attribute: str, option: str) -> str:
     """What to type instead of the path of a module."""
     folder, _, name = path.replace("\\", "/").removesuffix(".py").rpartition("/")
     inside = folder.split("/")
     if ".." in inside or folder.startswith("/") or path.startswith("/") or ":" in folder:
-        return f"Go to {folder or '/'}, and name the module: --agent {name}:{attribute}."
+        return f"Go to {folder or '/'}, and name the module: {option} {name}:{attribute}."
     dotted = ".".join(part for part in [*inside, *name.split(".")] if part not in ("", "."))
-    return f"Name the module: --agent {dotted or 'refunds'}:{attribute}."
+    return f"Name the module: {option} {dotted or 'refunds'}:{attribute}."
 
 
-def _is_agent(found: object) -> bool:
-    """Whether something can be re-run; a class can't."""
-    needed = (getattr(found, name, None) for name in ("without", "run"))
-    return not isinstance(found, type) and all(map(callable, needed))
+def _is_agent(found: object, needed: Sequence[str] = _RERUN) -> bool:
+    """Whether something can be asked for what is needed, by default to be re-run; a class can't."""
+    methods = (getattr(found, name, None) for name in needed)
+    return not isinstance(found, type) and all(map(callable, methods))
 
 
 def _module(name: str) -> ModuleType:

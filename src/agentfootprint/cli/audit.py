@@ -15,7 +15,7 @@ from agentfootprint.cli.reading import pasteable
 from agentfootprint.explain import counted, escaped, folded
 
 if TYPE_CHECKING:
-    from agentfootprint.observe import AuditVerification
+    from agentfootprint.observe import AuditVerification, SignatureState
 
 __all__ = ["HELP", "audit"]
 
@@ -27,6 +27,8 @@ files only. Several files are the segments of one chain, in order.
 
 Verify     --anchor HASH     A hash that was kept elsewhere: exit 1 unless the
                              chain holds it. Shows a cut-off end.
+           --key PUBKEY      A public key (PEM file, hex or base64): exit 1
+                             unless every segment is signed with it.
 
 Output     --json -q
 
@@ -36,6 +38,13 @@ Examples   agentfootprint audit verify run.audit.jsonl
 _LABEL: Final = 8
 _AT_BEGINNING: Final = ("shape", "format", "algorithm", "canonicalization", "continuity", "head")
 """Checks of a segment's beginning, which may name the record it would begin with."""
+_SIGNED: Final[dict[SignatureState, str]] = {
+    "none": "not signed",
+    "by-key": "signed with the key given",
+    "by-itself": "signed, by a key that it names itself",
+    "unchecked": "signed, not checked",
+    "broken": "wrongly signed",
+}
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -44,9 +53,10 @@ def audit(
     action: Annotated[str, typer.Argument(metavar="verify")],
     files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...")] = None,
     anchor: Annotated[list[str] | None, typer.Option("--anchor", metavar="HASH")] = None,
+    key: Annotated[str | None, typer.Option("--key", metavar="PUBKEY")] = None,
 ) -> None:
     """Check that a chain of records is whole."""
-    from agentfootprint.observe import verify_audit_files
+    from agentfootprint.observe import AuditKeyError, verify_audit_files
 
     streams = streams_of(context)
     files = files or []
@@ -58,7 +68,10 @@ def audit(
     for given in anchor or ():
         if not _HASH.fullmatch(given.lower()):
             raise UsageError("--anchor is no hash.", fix="Give the 64 hex digits that the anchor was called with.")
-    verdict = verify_audit_files(files, anchors=anchor or ())
+    try:
+        verdict = verify_audit_files(files, anchors=anchor or (), key=None if key is None else _key(key))
+    except AuditKeyError as refused:
+        raise UsageError(f"--key can't be used. {refused.args[0]}", fix=refused.fix) from refused
     streams.give(
         text=lambda: _told(verdict, streams.width),
         line=lambda: _line(verdict),
@@ -66,6 +79,15 @@ def audit(
     )
     if not verdict.valid:
         raise typer.Exit(SAYS_NO)
+
+
+def _key(given: str) -> Path | str:
+    """A public key as it was given: in a file, or as text."""
+    path = Path(given)
+    try:
+        return path if path.is_file() or path.suffix or len(path.parts) > 1 else given
+    except (OSError, ValueError):
+        return given
 
 
 def _told(verdict: AuditVerification, width: int) -> str:
@@ -78,15 +100,18 @@ def _told(verdict: AuditVerification, width: int) -> str:
 
 
 def _valid(verdict: AuditVerification) -> list[str]:
-    counts = (counted(verdict.run_count, "run"), counted(verdict.segment_count, "segment"), "not signed")
+    counts = (counted(verdict.run_count, "run"), counted(verdict.segment_count, "segment"), _SIGNED[verdict.signature])
     lines = [f"{_held(verdict)}, {', '.join(counts)}"]
     if verdict.first_seq:
         lines.append(f"Begins at record {verdict.first_seq}: what came before was not given.")
     last = verdict.first_seq + verdict.records_checked - 1
+    by_key = verdict.signature == "by-key"
     if verdict.anchored_to is None:
-        lines.append("Shows edits. Can't show a cut-off end or who wrote it: use --anchor.")
+        who = "" if by_key else " or who wrote it (--key)"
+        lines.append(f"Shows edits; not a cut-off end (--anchor){who}.")
     elif verdict.anchored_to == last:
-        lines.append(f"As anchored, up to record {last}: nothing was cut off or made anew. Can't show who wrote it.")
+        who = "" if by_key else " Can't show who wrote it: use --key."
+        lines.append(f"As anchored, up to record {last}: nothing was cut off or made anew.{who}")
     else:
         lines.append(
             f"As anchored, up to record {verdict.anchored_to}. Can't show whether records after {last} are gone."
@@ -134,5 +159,5 @@ def _document(verdict: AuditVerification, files: list[Path]) -> dict[str, Any]:
         "format": "agentfootprint.audit-verification/1",
         "files": list(map(str, files)),
         **verdict.to_wire(),
-        "signed": False,
+        "signed": verdict.signature not in ("none", "broken"),
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from agentfootprint.errors import AgentFootprintError
 
 __all__ = [
+    "AddressError",
     "AgentFailedError",
     "AgentNotFoundError",
     "CliError",
@@ -39,6 +40,18 @@ class FileAccessError(CliError):
 
     def __init__(self, problem: str, *, fix: str, where: str) -> None:
         super().__init__(problem, fix=fix)
+        self.where = where
+
+
+class AddressError(CliError):
+    """An address can't be listened at; `where` is it."""
+
+    code = "ERR_ADDRESS"
+
+    def __init__(self, problem: str, *, where: str) -> None:
+        super().__init__(
+            problem, fix="Take another --port, or 0 for a free one; --host names an address of this machine."
+        )
         self.where = where
 
 

@@ -17,6 +17,8 @@ from agentfootprint.cli.failing import CANNOT
 from agentfootprint.cli.front import Command, Front, streams_of
 from agentfootprint.cli.importing import HELP as IMPORT
 from agentfootprint.cli.importing import import_file
+from agentfootprint.cli.serving import HELP as SERVE
+from agentfootprint.cli.serving import serve
 from agentfootprint.cli.show import HELP as SHOW
 from agentfootprint.cli.show import show
 from agentfootprint.cli.version import tell_version
@@ -39,6 +41,8 @@ Explain  show      What happened in a recorded run.
 Check    audit     Verify a chain of records.
 
 Move     import    Open traces of other frameworks.
+
+Operate  serve     Put an agent behind a URL, in AG-UI.
 
 Options  --json  -q/--quiet  -v/--verbose  --color/--no-color  --version
 Exit     0 done or yes   1 the check says no   2 can't: input or usage
@@ -78,3 +82,4 @@ app.command("why", cls=Command, help=WHY)(why)
 app.command("explain", cls=Command, help=WHY, hidden=True)(why)
 app.command("audit", cls=Command, help=AUDIT)(audit)
 app.command("import", cls=Command, help=IMPORT)(import_file)
+app.command("serve", cls=Command, help=SERVE)(serve)

@@ -111,9 +111,10 @@ class Injection(ContextItem):
 
     def __post_init__(self) -> None:
         """Check what every piece must have (INJ-1, INJ-4, CTX-4)."""
-        if not self.id.strip():
+        if not isinstance(self.id, str) or not self.id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+            what = "an empty id" if isinstance(self.id, str) else f"an id of the type {type(self.id).__name__}"  # pyright: ignore[reportUnnecessaryIsInstance]  as above
             raise ContextDefinitionError(
-                self.id, "id", "A piece of context has an empty id.", fix="Give it a short unique name."
+                str(self.id), "id", f"A piece of context has {what}.", fix="Give it a short unique name."
             )
         if self.inject.system_prompt is not None and not self.inject.system_prompt.strip():
             raise no_text(self.id)
@@ -209,6 +210,10 @@ def placed_content(piece: str, text: str, slot: PieceSlot, role: InjectedRole | 
     """
     if role is not None:
         _check_role(piece, role)
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        raise ContextDefinitionError(
+            piece, "text", f"The text of {piece!r} is of the type {type(text).__name__}.", fix="Give a text."
+        )
     if slot == "system-prompt":
         if role is not None:
             raise ContextDefinitionError(

@@ -98,6 +98,8 @@ class MetaMarks(Record, frozen=True, kw_only=True, gc=False):
     """The turn, when known."""
     iter_index: int | None = None
     """The iteration, when known."""
+    resumed_run_id: str | None = None
+    """On `pause.resume`: the run that paused (EVT-31)."""
 
 
 class EventMeta(Record, frozen=True, kw_only=True, gc=False):
@@ -139,6 +141,8 @@ class EventMeta(Record, frozen=True, kw_only=True, gc=False):
     """The call's place in its batch, on the three `stream.tool_*` types."""
     carried: Carried | None = None
     """Rows that a composed slot took over unchanged."""
+    resumed_run_id: str | None = None
+    """The run that paused, on the `pause.resume` of the run that goes on with it."""
 
     @property
     def in_run(self) -> bool:
@@ -190,6 +194,7 @@ def build_event_meta(origin: Origin, run: RunFacts, dt: int, marks: MetaMarks | 
         tenant=run.tenant,
         tool_ordinal=marks.tool_ordinal,
         carried=marks.carried,
+        resumed_run_id=marks.resumed_run_id,
     )
 
 

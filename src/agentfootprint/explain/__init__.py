@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentfootprint.explain.errors import NotRemovableError as NotRemovableError
     from agentfootprint.explain.errors import NoTriggerError as NoTriggerError
     from agentfootprint.explain.errors import OverBudgetError as OverBudgetError
+    from agentfootprint.explain.errors import RedactedRecordError as RedactedRecordError
     from agentfootprint.explain.errors import UnknownSourceError as UnknownSourceError
     from agentfootprint.explain.errors import UnknownStepError as UnknownStepError
     from agentfootprint.explain.errors import UnrecordedCallError as UnrecordedCallError
@@ -98,6 +99,7 @@ else:
                     "NotRemovableError",
                     "NothingToRemoveError",
                     "OverBudgetError",
+                    "RedactedRecordError",
                     "UnknownSourceError",
                     "UnknownStepError",
                     "UnrecordedCallError",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from agentfootprint.errors import ConfigError
 from agentfootprint.explain.explanation import Why
 from agentfootprint.explain.model import ContextBugReport, DroppedUnit, Suspect
 from agentfootprint.explain.reading.evidence import (
@@ -49,9 +50,21 @@ def why(
         NoTriggerError: The run made no model call.
         UnknownStepError: `at` is no model call of the run.
         UnknownSourceError: `of` is no source of the answer.
+        ConfigError: It is a run of several agents, read from a file of the wire form.
     """
     call = call_at(recording, at)
-    evidence = find_evidence(recording, call)
+    if "composition" in recording.header and not recording.native:
+        raise ConfigError(
+            "recording",
+            "A run of several agents can't be explained from the wire form, which does not say who was given what.",
+            fix="Save it in the native form: recording.save(path).",
+        )
+    if recording.layout is None:
+        evidence = find_evidence(recording, call)
+    else:
+        from agentfootprint.explain.reading.across import evidence_across  # where several agents ran
+
+        evidence = evidence_across(recording, call, of_the_whole=at is None)
     against = None if reference is None else output_text(call_at(reference, None))
     suspects = rank(evidence, against=against)
     sources = [suspect for suspect in suspects if suspect.is_source]
@@ -63,7 +76,7 @@ def why(
         step_name=call.step.rpartition("#")[0],
         ranked_by=_RANKED_BY if reference is None else _CONTRASTED_BY,
         suspects=suspects,
-        dropped=dropped_units(recording, call),
+        dropped=dropped_units(recording.around(call.step), call),
         slice_stats=evidence.stats,
         honesty_flags=evidence.flags,
         confidence=ranking_confidence(list(best.items())),
@@ -82,8 +95,10 @@ def rank(evidence: Evidence, *, against: str | None = None) -> tuple[Suspect, ..
     items = [
         Scored(str(number), source.text, source.ancestors)
         for number, source in enumerate(evidence.sources)
-        if source.text is not None  # an empty text is known, and shares no word
+        if source.text is not None and source.text not in evidence.kept_out  # an empty text is known, and shares none
     ]
+    if evidence.call.content in evidence.kept_out and not evidence.call.tool_calls:
+        items = []  # what was said is not known
     scores = {int(score.id): score.score for score in score_lexical(items, said)}
     if against is not None:
         for score in score_lexical(items, against):

@@ -23,6 +23,7 @@ __all__ = [
     "NotRemovableError",
     "NothingToRemoveError",
     "OverBudgetError",
+    "RedactedRecordError",
     "UnknownSourceError",
     "UnknownStepError",
     "UnknownValueError",
@@ -181,6 +182,24 @@ class NoAgentError(ExplainError):
     def __init__(self, *, asked_by: str = "prove", fix: str = "Pass agent=AGENT, the agent that made the run.") -> None:
         self.asked_by = asked_by
         super().__init__(f"{asked_by} needs the agent, a recording can't be re-run.", fix=fix)
+
+
+class RedactedRecordError(ExplainError):
+    """A re-run needs something that a policy kept out of the recording (NEW-105).
+
+    Args:
+        missing: What it needs, never the value.
+        asked_by: What needs it, as the user typed it.
+    """
+
+    code = "ERR_REDACTED_RECORD"
+
+    def __init__(self, missing: str, *, asked_by: str) -> None:
+        self.missing = missing
+        super().__init__(
+            f"{asked_by} needs {missing}, which a policy kept out of the recording.",
+            fix="Run it again without that name in RecordOptions(redaction=...), and use the recording of that run.",
+        )
 
 
 class AgentChangedError(ExplainError):

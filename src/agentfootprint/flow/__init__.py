@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentfootprint.flow.again.points import ForkFrame as ForkFrame
+    from agentfootprint.flow.again.points import MountFrame as MountFrame
+    from agentfootprint.flow.again.points import PausePoint as PausePoint
     from agentfootprint.flow.chart import Chart as Chart
     from agentfootprint.flow.choice import Choice as Choice
     from agentfootprint.flow.choice import FilterEvidence as FilterEvidence
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
     from agentfootprint.flow.observers.options import ObserverQueue as ObserverQueue
     from agentfootprint.flow.observers.stats import ListenerStats as ListenerStats
     from agentfootprint.flow.observers.stats import ObserverStats as ObserverStats
+    from agentfootprint.flow.observers.tier import DeferredTier as DeferredTier
     from agentfootprint.flow.out.built import FlowContract as FlowContract
     from agentfootprint.flow.out.built import define_contract as define_contract
     from agentfootprint.flow.out.items import DeciderCompleted as DeciderCompleted
@@ -89,6 +93,7 @@ if TYPE_CHECKING:
     from agentfootprint.flow.parts import Stage as Stage
     from agentfootprint.flow.parts import Subflow as Subflow
     from agentfootprint.flow.pause import PauseCheckpoint as PauseCheckpoint
+    from agentfootprint.flow.pause import PauseSignal as PauseSignal
     from agentfootprint.flow.plan.build import MAX_NESTING as MAX_NESTING
     from agentfootprint.flow.recorders.composite import CompositeRecorder as CompositeRecorder
     from agentfootprint.flow.recorders.control import ControlDepRecorder as ControlDepRecorder
@@ -111,6 +116,7 @@ if TYPE_CHECKING:
     from agentfootprint.flow.recorders.transient import BoundaryStateStore as BoundaryStateStore
     from agentfootprint.flow.redaction import RedactionPolicy as RedactionPolicy
     from agentfootprint.flow.redaction import report_of as report_of
+    from agentfootprint.flow.redaction import union_of as union_of
     from agentfootprint.flow.result import FlowResult as FlowResult
     from agentfootprint.flow.retry import RetryPolicy as RetryPolicy
     from agentfootprint.flow.run import FlowOutcome as FlowOutcome
@@ -151,10 +157,14 @@ if TYPE_CHECKING:
     from agentfootprint.flow.tell.words import StageTold as StageTold
     from agentfootprint.flow.tell.words import SubflowTold as SubflowTold
     from agentfootprint.flow.walking.fan import BranchOutcome as BranchOutcome
+    from agentfootprint.flow.walking.mounting import Mounted as Mounted
     from agentfootprint.flow.watch.logged import RunLogWriter as RunLogWriter
     from agentfootprint.flow.watch.recorder import Recorder as Recorder
     from agentfootprint.flow.watch.recorder import Watch as Watch
+    from agentfootprint.flow.watch.recorder import attach as attach
     from agentfootprint.flow.watch.recorder import channel_of as channel_of
+    from agentfootprint.flow.watch.recorder import hooks_of as hooks_of
+    from agentfootprint.flow.watch.recorder import placed as placed
     from agentfootprint.flow.watch.sightings import BreakSeen as BreakSeen
     from agentfootprint.flow.watch.sightings import CommitSeen as CommitSeen
     from agentfootprint.flow.watch.sightings import DecisionSeen as DecisionSeen
@@ -229,11 +239,20 @@ else:
             "walking.fan": (
                 "BranchOutcome",
             ),
+            "walking.mounting": (
+                "Mounted",
+            ),
+            "again.points": (
+                "ForkFrame", "MountFrame", "PausePoint",
+            ),
             "observers.options": (
                 "ObserverQueue",
             ),
             "observers.stats": (
                 "ListenerStats", "ObserverStats",
+            ),
+            "observers.tier": (
+                "DeferredTier",
             ),
             "out.built": (
                 "FlowContract", "define_contract",
@@ -253,13 +272,13 @@ else:
                 "Selector", "Stage", "Subflow",
             ),
             "pause": (
-                "PauseCheckpoint",
+                "PauseCheckpoint", "PauseSignal",
             ),
             "plan.build": (
                 "MAX_NESTING",
             ),
             "redaction": (
-                "RedactionPolicy", "report_of",
+                "RedactionPolicy", "report_of", "union_of",
             ),
             "recorders.composite": (
                 "CompositeRecorder",
@@ -347,7 +366,7 @@ else:
                 "RunLogWriter",
             ),
             "watch.recorder": (
-                "Recorder", "Watch", "channel_of",
+                "Recorder", "Watch", "attach", "channel_of", "hooks_of", "placed",
             ),
             "watch.sightings": (
                 "BreakSeen", "CommitSeen", "DecisionSeen", "EmitSeen", "ErrorSeen", "ForkSeen", "LoopSeen",

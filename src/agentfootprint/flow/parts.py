@@ -100,6 +100,9 @@ class Subflow(_Named):
     """Whether a failing output map ends the run (FLOW-EXE-27)."""
     lazy: bool = False
     """Whether the chart is made when a run first comes here, once a run (FLOW-EXE-31)."""
+    within: Callable[..., Any] | None = None
+    """`async within(mounted, go)` stands around a run of the mount: it may give the stages inside a scope of their own,
+    awaits `go()` for what the last of them returned, and gives what the output map gets as the mount's value."""
     loop_to: str | None = None
     converge_at: str | None = None
 

@@ -24,7 +24,7 @@ from agentfootprint.trace import PLACEHOLDER, FrozenDict, FrozenList, HiddenFiel
 if TYPE_CHECKING:
     from agentfootprint.trace import Veil
 
-__all__ = ["RedactionPolicy", "report_of", "veiled_evidence"]
+__all__ = ["RedactionPolicy", "report_of", "union_of", "veiled_evidence"]
 
 _LONGEST_KEY: Final = 256
 """Longer keys are not searched for patterns (FLOW-RED-1): a bad pattern must not stall a run."""
@@ -133,6 +133,34 @@ class RedactionPolicy:
         for place in self._event_fields.get(name, ()):
             payload, _ = hide_at(payload, place.segments, self.placeholder)
         return payload
+
+
+def union_of(*policies: RedactionPolicy | None) -> RedactionPolicy | None:
+    """One policy that hides whatever one of them does (NEW-104); the placeholder is the first's.
+
+    Returns:
+        The policy; `None` when there is none.
+    """
+    given = list(dict.fromkeys(policy for policy in policies if policy is not None))
+    if len(given) < 2:  # noqa: PLR2004  there is nothing to join
+        return given[0] if given else None
+    return RedactionPolicy(
+        keys=_joined(policy.keys for policy in given),
+        patterns=_joined(policy.patterns for policy in given),
+        fields=_merged([policy.fields for policy in given]),
+        emit_patterns=_joined(policy.emit_patterns for policy in given),
+        event_fields=_merged([policy.event_fields for policy in given]),
+        placeholder=given[0].placeholder,
+    )
+
+
+def _joined(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for each in lists for item in each))
+
+
+def _merged(places: Sequence[Mapping[str, Sequence[str]]]) -> dict[str, Sequence[str]]:
+    keys = dict.fromkeys(key for each in places for key in each)
+    return {key: _joined(each.get(key, ()) for each in places) for key in keys}
 
 
 def _policy(given: dict[str, Any]) -> RedactionPolicy:

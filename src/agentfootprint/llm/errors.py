@@ -128,6 +128,9 @@ class ProviderError(AgentFootprintError):
     """
 
     code = "ERR_PROVIDER"
+    quotes_others: ClassVar[bool] = True
+    """Whether its message may quote what others said, such as the vendor; a record with a redaction policy then
+    withholds it."""
     default_fix: ClassVar[str] = "See the cause of this error."
     default_retryable: ClassVar[bool | None] = None
 

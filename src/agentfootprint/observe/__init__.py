@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from agentfootprint.observe.audit.canonical import canonical_json as canonical_json
     from agentfootprint.observe.audit.checking import AuditVerification as AuditVerification
     from agentfootprint.observe.audit.checking import FailedCheck as FailedCheck
+    from agentfootprint.observe.audit.checking import SignatureState as SignatureState
     from agentfootprint.observe.audit.checking import verify_audit as verify_audit
     from agentfootprint.observe.audit.exporter import AuditExporter as AuditExporter
     from agentfootprint.observe.audit.reading import verify_audit_files as verify_audit_files
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from agentfootprint.observe.boundaries.graph import build_step_graph as build_step_graph
     from agentfootprint.observe.boundaries.happenings import DomainEvent as DomainEvent
     from agentfootprint.observe.boundaries.happenings import domain_event as domain_event
+    from agentfootprint.observe.boundaries.local import LocalWatch as LocalWatch
+    from agentfootprint.observe.boundaries.local import observe_locally as observe_locally
     from agentfootprint.observe.boundaries.log import BoundaryLog as BoundaryLog
     from agentfootprint.observe.boundaries.milestones import Milestone as Milestone
     from agentfootprint.observe.boundaries.milestones import milestone_for as milestone_for
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
     from agentfootprint.observe.boundaries.traces import to_trace_file as to_trace_file
     from agentfootprint.observe.console import ConsoleExporter as ConsoleExporter
     from agentfootprint.observe.errors import AuditFileError as AuditFileError
+    from agentfootprint.observe.errors import AuditKeyError as AuditKeyError
     from agentfootprint.observe.errors import EventFileError as EventFileError
+    from agentfootprint.observe.errors import ExportFailedError as ExportFailedError
     from agentfootprint.observe.export.attaching import ExportSubscription as ExportSubscription
     from agentfootprint.observe.export.attaching import Subscribe as Subscribe
     from agentfootprint.observe.export.attaching import attach_exporter as attach_exporter
@@ -44,9 +49,21 @@ if TYPE_CHECKING:
     from agentfootprint.observe.live import LiveTool as LiveTool
     from agentfootprint.observe.live import LiveTurn as LiveTurn
     from agentfootprint.observe.otel.exporter import OtelExporter as OtelExporter
+    from agentfootprint.observe.reviewing.player import Moment as Moment
+    from agentfootprint.observe.reviewing.player import Player as Player
+    from agentfootprint.observe.reviewing.player import Stop as Stop
+    from agentfootprint.observe.reviewing.player import play as play
+    from agentfootprint.observe.reviewing.recorder import Recordable as Recordable
+    from agentfootprint.observe.reviewing.recorder import RunRecorder as RunRecorder
+    from agentfootprint.observe.reviewing.recorder import record_run as record_run
     from agentfootprint.observe.views.caching import CacheMeter as CacheMeter
     from agentfootprint.observe.views.caching import CacheReport as CacheReport
     from agentfootprint.observe.views.checkins import CheckInLog as CheckInLog
+    from agentfootprint.observe.views.costs import CostExporter as CostExporter
+    from agentfootprint.observe.views.costs import CostLine as CostLine
+    from agentfootprint.observe.views.costs import CostSink as CostSink
+    from agentfootprint.observe.views.costs import InMemoryCostSink as InMemoryCostSink
+    from agentfootprint.observe.views.costs import cost_line as cost_line
     from agentfootprint.observe.views.engineering import context_engineering as context_engineering
     from agentfootprint.observe.views.lineage import ToolLineage as ToolLineage
     from agentfootprint.observe.views.routes import RouteLog as RouteLog
@@ -77,11 +94,11 @@ else:
         __name__,
         {name: f"agentfootprint.observe.{module}" for module, names in {
             "audit.canonical": ("canonical_json",),
-            "audit.checking": ("AuditVerification", "FailedCheck", "verify_audit"),
+            "audit.checking": ("AuditVerification", "FailedCheck", "SignatureState", "verify_audit"),
             "audit.exporter": ("AuditExporter",),
             "audit.reading": ("verify_audit_files",),
             "console": ("ConsoleExporter",),
-            "errors": ("AuditFileError", "EventFileError"),
+            "errors": ("AuditFileError", "AuditKeyError", "EventFileError", "ExportFailedError"),
             "export.attaching": ("ExportSubscription", "Subscribe", "attach_exporter"),
             "export.combining": ("combine_exporters",),
             "export.files": ("FileExporter",),
@@ -91,6 +108,7 @@ else:
             "boundaries.counting": ("Aggregate",),
             "boundaries.graph": ("StepGraph", "StepGraphBuilder", "build_step_graph"),
             "boundaries.happenings": ("DomainEvent", "domain_event"),
+            "boundaries.local": ("LocalWatch", "observe_locally"),
             "boundaries.log": ("BoundaryLog",),
             "boundaries.milestones": ("Milestone", "milestone_for", "slot_of", "stage_role"),
             "boundaries.redacting": ("redact_content",),
@@ -98,8 +116,11 @@ else:
             "boundaries.traces": ("TraceFile", "to_trace_file"),
             "views.caching": ("CacheMeter", "CacheReport"),
             "views.checkins": ("CheckInLog",),
+            "views.costs": ("CostExporter", "CostLine", "CostSink", "InMemoryCostSink", "cost_line"),
             "views.engineering": ("context_engineering",),
             "views.lineage": ("ToolLineage",),
+            "reviewing.player": ("Moment", "Player", "Stop", "play"),
+            "reviewing.recorder": ("Recordable", "RunRecorder", "record_run"),
             "views.routes": ("RouteLog",),
             "views.steplog": ("StepLogger",),
             "views.tail": ("EventTail", "Tail"),

@@ -30,6 +30,8 @@ __all__ = ["LiveCall", "LiveRun", "LiveState", "LiveTool", "LiveTurn"]
 
 _MOST_RUNS: Final = 1024
 """Runs that are known at once; the one that began first makes room."""
+_TOGETHER: Final = 1024
+"""Pieces of text that are put together at once."""
 _ENDED: Final = frozenset(("agentfootprint.integrity.disposition",))
 
 
@@ -52,18 +54,24 @@ class LiveCall:
     tokens: int = 0
     """Pieces of text that have come."""
     _parts: list[str] = field(default_factory=list[str])
+    _latest: list[str] = field(default_factory=list[str])
+    """Pieces that were not put together yet, so that a long text takes little more room than itself."""
 
     @property
     def partial(self) -> str:
         """The text so far; costs what came since it was last read."""
-        if len(self._parts) > 1:
-            self._parts[:] = ["".join(self._parts)]
+        if self._latest or len(self._parts) > 1:
+            self._parts[:] = ["".join((*self._parts, *self._latest))]
+            self._latest.clear()
         return self._parts[0] if self._parts else ""
 
     def hear(self, text: str) -> None:
         """Take a piece of text."""
         self.tokens += 1
-        self._parts.append(text)
+        self._latest.append(text)
+        if len(self._latest) >= _TOGETHER:
+            self._parts.append("".join(self._latest))
+            self._latest.clear()
 
 
 @dataclass(frozen=True, slots=True)

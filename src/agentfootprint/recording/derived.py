@@ -5,11 +5,14 @@ The names are a closed, versioned vocabulary: a changed definition is a new numb
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeAlias, cast
+
+import msgspec
 
 from agentfootprint.events import ContextInjected, ContextSlotComposed
 from agentfootprint.trace import FrozenDict, FrozenList, View, deep_equal, fnv1a, truncate_utf16, utf16_length
@@ -20,6 +23,7 @@ __all__ = [
     "SLOT_ROWS",
     "SLOT_TOTALS",
     "SOURCE_BY_ROLE",
+    "HiddenRows",
     "MessageRows",
     "Rows",
     "Totals",
@@ -156,6 +160,25 @@ class MessageRows(View, frozen=True, gc=False, eq=False):
     def item(self, index: int) -> ContextInjected:
         """The row of message `index`."""
         return message_row(self.of, index)
+
+
+class HiddenRows(MessageRows, frozen=True, gc=False, eq=False):
+    """The same of a run in which some of what a row says is kept out."""
+
+    fn: ClassVar[str] = "hidden-message-rows/1"
+
+    names: tuple[str, ...]
+    """Keys on the wire."""
+    word: str
+    """What stands for them."""
+
+    def item(self, index: int) -> ContextInjected:
+        """The row of message `index`, without what is kept out."""
+        row = copy.copy(message_row(self.of, index))
+        for name, key in zip(row.__struct_fields__, row.__struct_encode_fields__, strict=True):
+            if key in self.names and getattr(row, name) is not None:
+                msgspec.structs.force_setattr(row, name, self.word)
+        return row
 
 
 class Totals:

@@ -22,6 +22,7 @@ from agentfootprint.events import (
 )
 from agentfootprint.recording.derived import SLOT_ROWS, MessageRows, Rows, fresh_rows, remembering_rows
 from agentfootprint.recording.native.decode_events import read_payload
+from agentfootprint.recording.native.held import SpilledRows
 from agentfootprint.trace import Execution, Journal, Value, as_list, as_object
 
 __all__ = ["EventFeed", "Form", "join_tokens"]
@@ -47,13 +48,25 @@ class EventFeed:
         self.facts = facts
         """What is the same for all events of the run."""
         self._form = form
+        self._told_of = journal.shown().told
+        """What an implied event may say, where something is kept out."""
         self._position = 0
+        rows: Any = journal.rows
+        self._is_spilled = isinstance(rows, SpilledRows)
+        """Whether early rows are read back from a file."""
+        if self._is_spilled:
+            rows.hold(self)
         self._open: set[int] = set()
         """Compose steps that have begun and not committed."""
         self._passes: dict[tuple[str, ...], tuple[Rows, Execution]] = {}
         """The last pass of each slot, by the mounts it stands in: its rows, and the step that composed them."""
         self._typed: dict[int, tuple[Value, list[ContextInjected]]] = {}
         self._memory: dict[tuple[int, int, bool], tuple[Any, ContextInjected]] = {}
+
+    @property
+    def position(self) -> int:
+        """The row that comes next."""
+        return self._position
 
     def is_behind(self) -> bool:
         """Whether rows were added since the last `take`."""
@@ -65,7 +78,7 @@ class EventFeed:
             return list(self._take())
 
     def _take(self) -> Iterator[Event[Any]]:
-        rows = self._journal.rows
+        rows = self._journal.shown().rows
         end = len(rows)
         while self._position < end:
             row = rows[self._position]
@@ -105,14 +118,27 @@ class EventFeed:
             return fresh_rows(None, rows), None
         if last is None:
             return fresh_rows(None, rows), None
-        told = fresh_rows(last[0], rows)
+        told = fresh_rows(self._alike(last[0], rows) if self._is_spilled else last[0], rows)
         count = len(rows) - len(told)
         if not count:
             return told, None
         return told, MetaMarks(carried=Carried(count=count, from_=last[1].runtime_stage_id))
 
+    @staticmethod
+    def _alike(last: Rows, rows: Rows) -> Rows:
+        """The rows of the last pass; read back from a file they are told to be the same by what they say."""
+        if not isinstance(last, MessageRows) or not isinstance(rows, MessageRows) or rows.of.starts_with(last.of):
+            return last
+        known = [*last]
+        is_more = len(known) <= len(rows) and all(
+            one.content_hash == other.content_hash for one, other in zip(known, rows, strict=False)
+        )
+        return known if is_more else last
+
     def _event(self, payload: Payload, row: Execution, marks: MetaMarks | None = None) -> Event[Any]:
-        return Event(payload, row, row.dt, self.facts, marks)
+        event = Event(payload, row, row.dt, self.facts, marks)
+        told = self._told_of
+        return event if told is None else told(event)
 
     def _rows(self, value: Value) -> Rows:
         """The rows of a slot as records; those of a file are made records once."""

@@ -15,11 +15,24 @@ from agentfootprint.events import ContextEvaluated, Event, RunFacts, TurnEnd, Tu
 from agentfootprint.recording.deep import encode_deep
 from agentfootprint.recording.feed import EventFeed, Form
 from agentfootprint.recording.files import Found, check_wire, read_bytes, read_file
+from agentfootprint.recording.partial import PartSource
 from agentfootprint.recording.questions.calls import ModelCall, call_marks
+from agentfootprint.recording.questions.parts import Layout, Part, layout_of
 from agentfootprint.recording.questions.uses import Evaluation, Flavors, ToolUse, tool_uses_of
 from agentfootprint.recording.sources import JournalSource, NativeSource, RowSource, Source, WireSource
 from agentfootprint.recording.writing import write_file
-from agentfootprint.trace import ABSENT, Journal, JsonObject, LogIndex, Value, as_list, as_object
+from agentfootprint.trace import (
+    ABSENT,
+    Journal,
+    JsonObject,
+    LogIndex,
+    Record,
+    Value,
+    as_list,
+    as_object,
+    freeze,
+    thaw,
+)
 
 __all__ = ["Recording"]
 
@@ -31,12 +44,14 @@ class Recording:
     it keeps no agent alive. Reading is safe from any thread once the run has ended.
     """
 
-    __slots__ = ("_calls", "_source", "_uses")
+    __slots__ = ("_calls", "_layout", "_parts", "_source", "_uses")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._calls: tuple[int, tuple[ModelCall, ...]] = (-1, ())
         self._uses: tuple[int, tuple[ToolUse, ...]] = (-1, ())
+        self._layout: tuple[int, Layout | None] = (-1, None)
+        self._parts: dict[int, Recording] = {}
 
     # where it comes from and goes to
 
@@ -47,7 +62,7 @@ class Recording:
         *,
         facts: RunFacts,
         header: JsonObject | Callable[[], JsonObject] | None = None,
-        structure: JsonObject | None = None,
+        structure: JsonObject | Callable[[], JsonObject] | None = None,
         ended: str | None = None,
     ) -> Recording:
         """The recording of a run in this process; O(1).
@@ -57,7 +72,7 @@ class Recording:
             facts: What is the same for all its events.
             header: What it says about the agent and itself: `{"agent": {...}, "flags": [...]}`, or what makes that when
                 it is asked for.
-            structure: The chart in wire form.
+            structure: The chart in wire form, or what makes it when it is asked for.
             ended: How it ended, if it has: `done`, `failed`, `paused`; else say so with `finish`.
         """
         source = JournalSource(journal, facts, {} if header is None else header, structure)
@@ -151,7 +166,12 @@ class Recording:
 
     def finish(self, outcome: str) -> None:
         """Note that the run has ended, and how: `done`, `failed`, `paused`."""
-        self._source.ended = outcome
+        self._source.finish(outcome)
+
+    def note_observers(self, stats: Record) -> None:
+        """Note how those who were told later did; it stands in the snapshot as `observerStats` (BRG-23)."""
+        if isinstance(self._source, JournalSource):
+            self._source.note_observers(freeze(thaw(stats)))
 
     # its parts
 
@@ -177,7 +197,7 @@ class Recording:
 
     @property
     def journal(self) -> Journal | None:
-        """The rows that everything is read from, rebuilt when it is a file; `None` for a file of the wire form."""
+        """The rows that everything is read from, as they may be shown; `None` for a file of the wire form."""
         return self._source.journal() if isinstance(self._source, NativeSource) else None
 
     @property
@@ -192,8 +212,16 @@ class Recording:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What limits it: `imported`, `torn-last-line`."""
+        """What limits it: `imported`, `torn-last-line`, `incomplete` (its file could not be written to the end)."""
         return self._source.flags
+
+    @property
+    def redaction(self) -> JsonObject | None:
+        """What a policy kept out of it, by name and never by value; `None` when nothing: then no text is a placeholder.
+
+        The hashes of what is kept out are there: who guesses a short value can confirm the guess.
+        """
+        return self._source.redaction
 
     @property
     def ended(self) -> str | None:
@@ -247,7 +275,9 @@ class Recording:
         trail = self._source.trail
         trail.refresh()
         if self._calls[0] != len(trail.marks):
-            made = (ModelCall(trail, place, *pair) for place, pair in enumerate(call_marks(trail.marks)))
+            layout = self.layout
+            pairs = [(trail, *pair) for pair in call_marks(trail.marks)] if layout is None else layout.calls()
+            made = (ModelCall(where, place, start, end) for place, (where, start, end) in enumerate(pairs))
             self._calls = len(trail.marks), tuple(made)
         return self._calls[1]
 
@@ -257,12 +287,17 @@ class Recording:
         trail = self._source.trail
         trail.refresh()
         if self._uses[0] != len(trail.marks):
-            self._uses = len(trail.marks), tuple(tool_uses_of(trail))
+            layout = self.layout
+            trails = [trail] if layout is None else [layout.trail(part.step.index) for part in layout.parts]
+            self._uses = len(trail.marks), tuple(use for each in trails for use in tool_uses_of(each))
         return self._uses[1]
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """The evaluations of the context, one an iteration; views."""
+        layout = self.layout
+        if layout is not None:
+            return tuple(each for part in layout.parts for each in self.part(part).evaluations)
         trail = self._source.trail
         trail.refresh()
         calls = self.calls
@@ -283,10 +318,48 @@ class Recording:
         return {str(piece["id"]): str(piece["flavor"]) for piece in pieces if "id" in piece and "flavor" in piece}
 
     @property
+    def layout(self) -> Layout | None:
+        """How the agents inside hang together; `None` for a run of one agent, and for a file of the wire form."""
+        if "composition" not in self.header:
+            return None
+        journal = self.journal
+        if journal is not None and self._layout[0] != len(journal.rows):
+            self._layout = len(journal.rows), layout_of(self.header, journal)
+            self._parts = {}
+        return self._layout[1]
+
+    def part(self, part: Part) -> Recording:
+        """The recording of one agent of several, for the questions that one agent's recording answers."""
+        known = self._parts.get(part.step.index)
+        layout, journal = self.layout, self.journal
+        if known is None and layout is not None and journal is not None:
+            kept = {key: value for key, value in self.header.items() if key != "composition"}
+            about: JsonObject = freeze({**kept, "agent": part.agent})
+            facts = RunFacts(run_id=self.run_id, started_at_ms=0)
+            known = self._parts[part.step.index] = Recording(
+                PartSource(journal, facts, about, layout, part, self.ended)
+            )
+        return self if known is None else known
+
+    def around(self, step: str) -> Recording:
+        """The recording of the agent that made a step; this one where there is only one agent, or where none did."""
+        layout = self.layout
+        index = step.rpartition("#")[2]
+        found = layout.part_at(int(index)) if layout is not None and index.isdecimal() else None
+        return self if found is None else self.part(found)
+
+    @property
     def answer(self) -> tuple[str, str] | None:
         """The answer, and the step that gave it: the last model call that returned; `None` when there is none."""
         trail = self._source.trail
         finished = [call for call in self.calls if call.finished]
+        layout = self.layout
+        if layout is not None and layout.answer_key is not None:
+            said = self.value_at(layout.answer_key)
+            writer = self.writer_of(layout.answer_key)
+            if isinstance(said, str) and writer is not None and self.ended == "done":
+                return said, finished[-1].step if finished else writer
+            return None
         ends = [mark for mark in trail.marks if mark.type == TurnEnd.type]
         payload = trail.payload(ends[-1]) if ends else None
         if isinstance(payload, TurnEnd):
@@ -298,6 +371,11 @@ class Recording:
         """What the user said; `None` when that is not recorded."""
         trail = self._source.trail
         trail.refresh()
+        layout = self.layout
+        if layout is not None:
+            asked = trail.value_at("userMessage", 1)
+            asked = trail.value_at("current", 1) if asked is ABSENT else asked
+            return asked if isinstance(asked, str) else None
         starts = [mark for mark in trail.marks if mark.type == TurnStart.type]
         payload = trail.payload(starts[-1]) if starts else None
         if isinstance(payload, TurnStart):

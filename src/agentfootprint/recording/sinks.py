@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
 
 from agentfootprint.recording.deep import encode_deep
-from agentfootprint.recording.envelope import RunFacts, build_recording_envelope
+from agentfootprint.recording.envelope import RunFacts, StatedFacts, build_recording_envelope
 from agentfootprint.recording.errors import UnsafeRecordingIdError
 from agentfootprint.recording.recorded import Recording
 from agentfootprint.recording.writing import write_file
@@ -94,16 +95,45 @@ def _put(path: Path, envelope: JsonObject) -> None:
     write_file(path, data + b"\n")
 
 
-async def persist_recording(source: Recording, *, sink: RecordingSink, run: RunFacts) -> StoredRecording:
+class LiveRecorder(Protocol):
+    """What keeps the latest events of runs: a `RunRecorder`."""
+
+    @property
+    def dropped_events(self) -> int:
+        """How many went."""
+        ...
+
+    @property
+    def first_retained_event_index(self) -> int:
+        """The place of the first that is kept."""
+        ...
+
+    def recording(self) -> Recording:
+        """What is kept."""
+        ...
+
+
+async def persist_recording(source: Recording | LiveRecorder, *, sink: RecordingSink, run: RunFacts) -> StoredRecording:
     """Keep a recording in an envelope of the wire form.
 
     Args:
-        source: The recording.
+        source: The recording; or a recorder, which knows itself how many events are missing.
         sink: Where to.
         run: What is stated about the run.
 
     Raises:
         IndeterminateRunFactError: A fact can't be read off the recording and is not stated.
     """
+    if not isinstance(source, Recording):
+        run = _with_counts(run, source)
+        source = source.recording()
     envelope: dict[str, Any] = build_recording_envelope(source, run=run)
     return await sink.write(envelope)
+
+
+def _with_counts(run: RunFacts, recorder: LiveRecorder) -> RunFacts:
+    """What is stated, and what the recorder has counted; its own numbers win (REC-10)."""
+    stated: dict[str, Any] = {field.name: getattr(run, field.name) for field in fields(run)}
+    stated["dropped_events"] = recorder.dropped_events
+    stated["first_retained_event_index"] = recorder.first_retained_event_index
+    return StatedFacts(**stated)

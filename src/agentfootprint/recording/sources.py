@@ -28,12 +28,15 @@ from agentfootprint.recording.native.rowlog import RowLog
 from agentfootprint.recording.native.runlog import dump_rows, dump_runlog
 from agentfootprint.recording.questions.trail import JournalTrail, RowTrail, Trail
 from agentfootprint.recording.questions.wiretrail import StoredEvents, WireTrail
+from agentfootprint.recording.redacting.marking import kept_out_words, marked, recorder_row, report_of, stored_report
 from agentfootprint.trace import (
     FrozenDict,
     FrozenList,
     Journal,
     JsonObject,
     MappedRow,
+    Record,
+    Value,
     as_list,
     as_object,
     freeze,
@@ -66,6 +69,8 @@ class Source(ABC):
     flags: tuple[str, ...]
     ended: str | None
     trail: Trail
+    redaction: JsonObject | None
+    """What is kept out, by name; `None` when nothing is."""
 
     @abstractmethod
     def events(self) -> Sequence[Event[Any]]:
@@ -79,11 +84,22 @@ class Source(ABC):
     def to_wire(self) -> dict[str, Any]:
         """The reference's form, as plain JSON that the caller owns."""
 
+    def finish(self, outcome: str) -> None:
+        """The run has ended, and how."""
+        self.ended = outcome
+
 
 class Snapshot(Mapping[str, Any]):
     """The engine's snapshot of a journal; reading a part does not build the others (LIN-25)."""
 
-    def __init__(self, journal: Journal, *, of_file: bool = False) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        of_file: bool = False,
+        redaction: JsonObject | None = None,
+        observers: Value = None,
+    ) -> None:
         parts: dict[str, Callable[[], Any]] = {
             "runId": lambda: journal.run_id,
             "sharedState": lambda: FrozenDict(project_state(journal)),
@@ -93,6 +109,10 @@ class Snapshot(Mapping[str, Any]):
             "writeProvenance": lambda: journal.dials.provenance,
             "subflowResults": lambda: project_subflow_results(journal),
         }
+        if redaction is not None:
+            parts["recorders"] = lambda: [recorder_row(redaction)]
+        if observers is not None:
+            parts["observerStats"] = lambda: observers
         self._parts = {key: guarded(part) for key, part in parts.items()} if of_file else parts
         self._built: dict[str, Any] = {}
 
@@ -153,6 +173,8 @@ class NativeSource(Source):
                 "snapshot": project_snapshot(journal),
                 "events": [event_to_wire(event) for event in self.feed("wire").take()],
             }
+        if self.redaction is not None:
+            wire["snapshot"]["recorders"] = [thaw(freeze(recorder_row(self.redaction)))]
         if self.structure is not None:
             wire["structure"] = thaw(self.structure)
         return wire | _said(self.about, self.flags)
@@ -166,22 +188,40 @@ class JournalSource(NativeSource):
         journal: Journal,
         facts: RunFacts,
         about: JsonObject | Callable[[], JsonObject],
-        structure: JsonObject | None,
+        structure: JsonObject | Callable[[], JsonObject] | None,
     ) -> None:
         self._journal = journal
         self.facts = facts
         self.run_id = facts.run_id
         self._given = about
-        self.structure = structure
+        self._chart = structure
         self.ended = None
         self._events: tuple[Event[Any], ...] = ()
         self._snapshot: tuple[int, Snapshot] | None = None
+        self._observers: Value = None
+
+    def note_observers(self, stats: Value) -> None:
+        """Keep how those who were told later did."""
+        self._observers, self._snapshot = stats, None
 
     @cached_property
     def about(self) -> JsonObject:  # pyright: ignore[reportIncompatibleVariableOverride]  frozen when it is first read
         """As it was given."""
         given = self._given
-        return freeze(given() if callable(given) else given)
+        said: JsonObject = given() if callable(given) else given
+        return freeze(said if self.redaction is None else {**said, "redaction": self.redaction})
+
+    @cached_property
+    def redaction(self) -> JsonObject | None:  # pyright: ignore[reportIncompatibleVariableOverride]  like `about`
+        """As the run's policy says."""
+        veil = self._journal.veil
+        return None if veil is None or veil.policy is None else freeze(report_of(veil.policy))
+
+    @cached_property
+    def structure(self) -> JsonObject | None:  # pyright: ignore[reportIncompatibleVariableOverride]  like `about`
+        """As it was given."""
+        given = self._chart
+        return freeze(given()) if callable(given) else given
 
     @cached_property
     def flags(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]  like `about`
@@ -198,8 +238,19 @@ class JournalSource(NativeSource):
         return EventFeed(self._journal, self.facts)
 
     def journal(self) -> Journal:
-        """The run's own."""
-        return self._journal
+        """The run's own, as it may be shown."""
+        return self._journal.shown()
+
+    def feed(self, form: Form) -> EventFeed:
+        """The events from the beginning, which go on while the run does."""
+        return EventFeed(self._journal, self.facts, form)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Every projection, expanded."""
+        wire = super().to_wire()
+        if self._observers is not None:
+            wire["snapshot"]["observerStats"] = thaw(self._observers)
+        return wire
 
     def events(self) -> Sequence[Event[Any]]:
         """Those so far."""
@@ -211,7 +262,8 @@ class JournalSource(NativeSource):
         """As things are now."""
         known = self._snapshot
         if known is None or known[0] != len(self._journal.rows):
-            known = self._snapshot = len(self._journal.rows), Snapshot(self._journal)
+            shown = Snapshot(self._journal.shown(), redaction=self.redaction, observers=self._observers)
+            known = self._snapshot = len(self._journal.rows), shown
         return known[1]
 
 
@@ -226,13 +278,16 @@ class RowSource(NativeSource):
         self.about = header.about
         self.structure = header.structure
         self.flags = tuple(dict.fromkeys((*_flags_of(header.about), *flags)))
+        self.redaction = as_object(header.about.get("redaction"))
+        if self.redaction is not None:
+            rows.mark(kept_out_words(self.redaction))
         self.ended = None if rows.ended is None else rows.ended[0]
         self.trail = RowTrail(rows)
 
     @cached_property
     def _journal(self) -> Journal:
         with without_collector():
-            return journal_of(self._rows)
+            return marked(journal_of(self._rows), self.redaction)
 
     def journal(self) -> Journal:
         """Rebuilt from the rows, once."""
@@ -262,7 +317,7 @@ class RowSource(NativeSource):
 
     @cached_property
     def _snapshot(self) -> Snapshot:
-        return Snapshot(self._journal, of_file=True)
+        return Snapshot(self._journal, of_file=True, redaction=self.redaction)
 
     def snapshot(self) -> JsonObject:
         """Projected from the rows."""
@@ -282,6 +337,7 @@ class WireSource(Source):
         self.structure = wire.get("structure")
         self.trail = WireTrail(snapshot, self._stored)
         self.about = self._about()
+        self.redaction = stored_report(snapshot) or as_object(self.about.get("redaction"))
         self.flags = tuple(dict.fromkeys((*_flags_of(self.about), *flags)))
         self.run_id = self._run_id()
         self.ended = self._ended()
@@ -309,8 +365,11 @@ class WireSource(Source):
             if mark.type == RunConfigured.type:
                 configured = self.trail.payload(mark)
                 if isinstance(configured, RunConfigured):
-                    agent = {"id": configured.agent_id, **thaw(configured.llm)}
-                    return freeze({"agent": {key: agent[key] for key in ("id", "provider", "model")}})
+                    given: Any = configured.llm  # a file may leave out what an agent always says
+                    said: dict[str, Any] = thaw(given) if isinstance(given, Record) else {}
+                    said["id"] = configured.agent_id
+                    keys = [key for key in ("id", "provider", "model") if isinstance(said.get(key), str)]
+                    return freeze({"agent": {key: said[key] for key in keys}})
         return {}
 
     def _run_id(self) -> str:

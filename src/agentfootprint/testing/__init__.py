@@ -1,10 +1,17 @@
-"""What tests of agents and charts may use: a strict vendor on the loopback, and a check of the order of events."""
+"""What tests may use: a strict vendor on the loopback, a check of the order of events, the suites of ports."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentfootprint.hosting import CaseOutcome as CaseOutcome
+    from agentfootprint.hosting import ConformanceCase as ConformanceCase
+    from agentfootprint.hosting import SessionStoreHarness as SessionStoreHarness
+    from agentfootprint.hosting import format_outcomes as format_outcomes
+    from agentfootprint.hosting import run_case as run_case
+    from agentfootprint.hosting import run_session_store_conformance as run_session_store_conformance
+    from agentfootprint.hosting import session_store_cases as session_store_cases
     from agentfootprint.testing.anthropic_wire import AnthropicWire as AnthropicWire
     from agentfootprint.testing.event_order import EventOrderChecker as EventOrderChecker
     from agentfootprint.testing.event_order import EventOrderError as EventOrderError
@@ -26,7 +33,9 @@ else:
         __name__,
         {
             "AnthropicWire": "agentfootprint.testing.anthropic_wire",
+            "CaseOutcome": "agentfootprint.hosting",
             "Call": "agentfootprint.testing.script",
+            "ConformanceCase": "agentfootprint.hosting",
             "EventOrderChecker": "agentfootprint.testing.event_order",
             "EventOrderError": "agentfootprint.testing.event_order",
             "Failure": "agentfootprint.testing.script",
@@ -38,8 +47,13 @@ else:
             "Received": "agentfootprint.testing.script",
             "Refusal": "agentfootprint.testing.script",
             "Reply": "agentfootprint.testing.script",
+            "SessionStoreHarness": "agentfootprint.hosting",
             "Wire": "agentfootprint.testing.script",
+            "format_outcomes": "agentfootprint.hosting",
+            "run_case": "agentfootprint.hosting",
+            "run_session_store_conformance": "agentfootprint.hosting",
+            "session_store_cases": "agentfootprint.hosting",
         },
     )
 
-__all__: list[str] = []
+__all__ = ["ConformanceCase", "session_store_cases"]

@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from agentfootprint.trace.redacting import REDACTED as REDACTED
     from agentfootprint.trace.redacting import HiddenField as HiddenField
     from agentfootprint.trace.redacting import hide_at as hide_at
+    from agentfootprint.trace.redacting import hide_names as hide_names
     from agentfootprint.trace.redacting import redact_patch as redact_patch
     from agentfootprint.trace.replay import apply_smart_merge as apply_smart_merge
     from agentfootprint.trace.replay import deep_smart_merge as deep_smart_merge
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
     from agentfootprint.trace.rows.tree import project_snapshot as project_snapshot
     from agentfootprint.trace.rows.tree import project_subflow_results as project_subflow_results
     from agentfootprint.trace.rows.tree import project_tree as project_tree
+    from agentfootprint.trace.rows.veil import Policy as Policy
     from agentfootprint.trace.rows.veil import Veil as Veil
     from agentfootprint.trace.runlog.opened import RunLog as RunLog
     from agentfootprint.trace.runlog.opened import open_run_log as open_run_log
@@ -263,7 +265,7 @@ else:
                 "quality_trace", "quality_trace_to_json",
             ),
             "redacting": (
-                "PLACEHOLDER", "REDACTED", "HiddenField", "hide_at", "redact_patch",
+                "PLACEHOLDER", "REDACTED", "HiddenField", "hide_at", "hide_names", "redact_patch",
             ),
             "replay": (
                 "apply_smart_merge", "deep_smart_merge", "materialise", "update_value",
@@ -291,7 +293,7 @@ else:
                 "cover", "redacted_journal",
             ),
             "rows.veil": (
-                "Veil",
+                "Policy", "Veil",
             ),
             "rows.tree": (
                 "project_snapshot", "project_subflow_results", "project_tree",

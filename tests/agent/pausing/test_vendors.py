@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import PauseCheckpoint, approve
+from agentfootprint import Agent, Gates, PauseCheckpoint, approve, decline
 from agentfootprint.providers import AnthropicProvider, HttpOptions, OpenAIProvider
 from agentfootprint.testing import AnthropicWire, Call, FakeVendor, OpenAIWire, Reply, Wire
-from tests.agent.pausing.desk import desk, question
+from tests.agent.pausing.desk import desk, look, question, refund
 
 SCRIPT = [
     Reply(
@@ -44,3 +44,24 @@ async def test_a_vendor_takes_the_resumed_conversation(wire: Wire) -> None:
     sent = json.dumps(vendor.bodies)
     assert not {"notDispatched", "not_dispatched", "injectedBy", "pausedCall"} & set(sent.replace('"', " ").split())
     assert len(vendor.bodies) == 3
+
+
+@pytest.mark.parametrize("wire", [AnthropicWire(), OpenAIWire()], ids=["anthropic", "openai"])
+async def test_a_vendor_takes_a_conversation_whose_calls_were_decided_together(wire: Wire) -> None:
+    calls = [
+        *(Call("look", {"order": "A"}, id="call_1"), Call("refund", {"amount": 480}, id="call_2")),
+        *(Call("look", {"order": "B"}, id="call_3"), Call("refund", {"amount": "x"}, id="call_4")),
+        *(Call("refund", {"amount": 300}, id="call_5"), Call("look", {"order": "C"}, id="call_6")),
+    ]
+    async with FakeVendor(wire, [Reply(calls=calls), Reply("Refunded.")]) as vendor:
+        agents: list[Agent[Any, str]] = [
+            Agent(provider_at(wire, vendor.base_url), tools=[look, refund], gates=Gates(ask_together=True))
+            for _ in range(2)
+        ]
+        asked = question(await agents[0].run("Refund both."))
+        stored = PauseCheckpoint.from_json(asked.checkpoint.to_json())
+        last = await agents[1].resume(stored, [approve(by="dana"), decline(by="dana")])
+
+    assert vendor.refused == []
+    assert last.text == "Refunded."
+    assert len(vendor.bodies) == 2

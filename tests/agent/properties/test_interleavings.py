@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentfootprint.agent import Mode
 from tests.agent.properties.worlds import Batch, Plan, Step, World
 
-KINDS = ("runs", "runs", "runs", "asks", "asks", "gated", "gated", "gated", "fails", "barred")
+KINDS = ("runs", "runs", "runs", "asks", "asks", "gated", "gated", "looked", "gated", "fails", "barred")
 ENDS = ("breaks", "dies", "halting")
 """Calls that end a run: one of them in a world of its own, and not in all, so that others go far."""
 
@@ -32,8 +32,10 @@ def plans(draw: st.DrawFn) -> Plan:
         names = draw(st.lists(kinds, min_size=min(1, place % 3), max_size=4)) if place else draw(full(kinds))
         script.append(tuple((name, f"c{place}-{at}" if is_plain else draw(ids)) for at, name in enumerate(names)))
     failing = draw(st.just(frozenset[int]()) | st.frozensets(st.integers(1, 12), min_size=1, max_size=3))
+    together = draw(st.booleans())
     modes: list[Mode] = ["dynamic", "dynamic", "classic", "dynamic-grouped"]
-    return Plan(tuple(script), failing, parallel=draw(st.booleans()), mode=draw(st.sampled_from(modes)))
+    mode = draw(st.sampled_from(modes))
+    return Plan(tuple(script), failing, parallel=draw(st.booleans()), together=together, mode=mode)
 
 
 steps = st.builds(

@@ -7,10 +7,14 @@ import json
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from unittest import mock
 
+import pytest
+
 from agentfootprint import (
+    Act,
     Agent,
     Checkpoint,
     Gates,
@@ -20,14 +24,18 @@ from agentfootprint import (
     RunCheckpointError,
     RunResult,
     ToolContext,
+    allow,
     approve,
+    ask,
     ask_human,
+    before_tool,
     decline,
     tool,
 )
-from agentfootprint.agent import Conversation, Mode
+from agentfootprint.agent import Conversation, Mode, OpenQuestionsError, RuleOutcome, ToolCallView
 from agentfootprint.agent.errors import ReplayRefusedError
 from agentfootprint.agent.loop import AgentRun
+from agentfootprint.agent.pausing.paused import paused_of
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.events import Event, Subscription
 from agentfootprint.llm import CallHooks, LLMRequest, LLMResponse, ToolCall, verify_pairs
@@ -50,6 +58,12 @@ class Died(BaseException):
     """The end of a process, as far as a coroutine can see it."""
 
 
+@before_tool(name="looked-over")
+def looked_over(call: ToolCallView) -> RuleOutcome:
+    """Calls of one tool are for a person to decide."""
+    return ask(f"{call.args['n']}?") if call.tool_name == "looked" else allow()
+
+
 class Guard:
     """A checker that denies one tool, and halts at another."""
 
@@ -68,6 +82,8 @@ class Plan:
     failing: frozenset[int] = frozenset()
     """Requests, counted from 1 over the whole world, that the provider fails."""
     parallel: bool = False
+    together: bool = False
+    """Whether the calls of a reply are asked about at once."""
     mode: Mode = "dynamic"
 
 
@@ -181,6 +197,13 @@ class World:
             return f"ran {n}"
 
         @tool
+        async def looked(n: int, ctx: ToolContext) -> str:
+            """Run when a rule's question is approved."""
+            world.enter(n, ctx)
+            await asyncio.sleep(0)
+            return f"ran {n}"
+
+        @tool
         async def fails(n: int, ctx: ToolContext) -> str:
             """Fail."""
             world.enter(n, ctx)
@@ -214,9 +237,9 @@ class World:
 
         return Agent(
             self,
-            tools=[runs, asks, gated, fails, breaks, dies, barred, halting],
+            tools=[runs, asks, gated, looked, fails, breaks, dies, barred, halting],
             limits=Limits(parallel_tools=self.plan.parallel),
-            gates=Gates(permission=Guard()),
+            gates=Gates(permission=Guard(), act=Act(before_tool=[looked_over]), ask_together=self.plan.together),
             mode=self.plan.mode,
         )
 
@@ -225,7 +248,8 @@ class World:
     def doors(self) -> list[Callable[[], Coroutine[Any, Any, RunResult[str]]]]:
         """What can be done now."""
         if self.paused is not None:
-            return [lambda: self._answer(True), lambda: self._answer(False), self._abandon, self._abandon_in_talk]
+            answers = [partial(self._answer, choice) for choice in range(10)]
+            return [*answers, self._abandon, self._abandon_in_talk]
         if self.failed is not None:
             return [self._again, lambda: self._say(self.failed), self._say_in_talk]
         return [lambda: self._say(self.stored), self._say_in_talk]
@@ -240,12 +264,19 @@ class World:
         self.turn = self.turns
         return await self.agent.conversation(self.failed or self.stored).run(f"Message {self.turn}.")
 
-    async def _answer(self, yes: bool) -> RunResult[str]:
+    async def _answer(self, choice: int) -> RunResult[str]:
         paused = self.paused
         assert paused is not None
-        is_gate = "checkIn" in paused.pause_data
-        answer: Any = (approve if yes else decline)(by="dana") if is_gate else ("yes" if yes else None)
-        return await self.agent.resume(paused, answer)
+        questions = paused_of(paused).questions
+        if questions[0].kind == "ask_human":
+            return await self.agent.resume(paused, None if choice % 2 else "yes")
+        said = [(decline if choice >> at & 1 else approve)(by="dana") for at in range(len(questions))]
+        if len(questions) == 1:
+            return await self.agent.resume(paused, said[0])
+        with pytest.raises(OpenQuestionsError):  # a refusal changes nothing
+            await self.agent.resume(paused, said[1:])
+        by_id = {question.id: answer for question, answer in zip(questions, said, strict=True)}
+        return await self.agent.resume(paused, by_id if choice & 8 else said)
 
     async def _abandon(self) -> RunResult[str]:
         return await (self._abandon_in_talk() if self.result is None else self._say(self.result))
@@ -318,8 +349,12 @@ class World:
             if left is not None:
                 flying = () if left.in_flight is None else left.in_flight.tool_calls
                 self.crashed[self.leg] = frozenset(call.args["n"] for call in flying)
-                if run.recording.ended != "paused":  # else it was stopped behind its question, which stands open
-                    self.assert_history(left.history)
+            if run.paused is not None:  # it was stopped behind its question, which stands open
+                assert run.recording.ended == "paused"
+                self.stored, self.paused = left, run.paused.checkpoint
+                return
+            if left is not None:
+                self.assert_history(left.history)
             self.failed = left
             return
         result = task.result()

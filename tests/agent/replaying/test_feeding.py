@@ -86,7 +86,11 @@ THOUGHT = LLMChunk(
         provider_ref="reply-1",
     ),
 )
-CUT = [LLMChunk(token_index=0, content="He l"), LLMChunk(token_index=1, content="lo")]
+CUT = [
+    LLMChunk(token_index=0, content="", thinking_delta="h"),
+    LLMChunk(token_index=1, content="He l"),
+    LLMChunk(token_index=2, content="lo", thinking_delta="m"),
+]
 
 
 @after_tool(name="mask")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentfootprint import Agent, Mock, Recording, ask_human, tool
+from agentfootprint import Agent, Mock, Recording, Sequence, ask_human, tool
 from agentfootprint.agent import RunHandle, RunResult
 from agentfootprint.agent.errors import ReplayRefusedError
 
@@ -45,6 +45,16 @@ async def test_the_recording_of_another_agent_is_refused(other: Agent[Any, Any])
     assert error.reason == "another-agent"
     assert error.run_id == result.run_id
     assert "capital" not in str(error)
+
+
+async def test_the_recording_of_a_composition_is_refused() -> None:
+    agent = asker()
+    result = await Sequence([agent]).run("Go.")
+
+    error = await refused(agent, result.recording)
+
+    assert error.reason == "another-agent"
+    assert "by a composition of agents" in str(error)
 
 
 async def test_a_recording_that_was_cut_off_is_refused() -> None:

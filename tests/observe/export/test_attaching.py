@@ -217,6 +217,7 @@ async def test_an_exporter_that_can_not_be_referred_to_weakly_is_counted_too() -
     assert (still, small.stopped) == (0, 1)
 
 
+@pytest.mark.usefixtures("quick_collections")
 async def test_a_new_exporter_in_the_place_of_an_old_one_is_stopped_as_well() -> None:
     bus = EventBus()
     stopped = 0

@@ -13,7 +13,7 @@ from agentfootprint import Agent, Mock, RecordOptions, RunResult, tool
 from agentfootprint.events import decode_event, encode_event
 from agentfootprint.llm import LLMResponse, ToolCall
 from agentfootprint.observe import OtelExporter, attach_exporter
-from agentfootprint.trace import thaw
+from tests.observe.otel.importing import assert_same_as_run, read
 from tests.observe.otel.tracing import Tracing, texts_of
 
 MARK = "marker-7f3a"
@@ -48,55 +48,10 @@ async def traced(**options: Any) -> tuple[Sequence[ReadableSpan], RunResult[Any]
     return tracing.spans, result
 
 
-def read(spans: Sequence[ReadableSpan]) -> tuple[list[dict[str, Any]], list[tuple[str, Any, Any]]]:
-    """A minimal importer: the messages of the conversation, and the tool calls with arguments and results."""
-
-    def attributes(operation: str) -> list[dict[str, Any]]:
-        found = [span for span in spans if (span.attributes or {}).get("gen_ai.operation.name") == operation]
-        return [dict(span.attributes or {}) for span in sorted(found, key=lambda span: span.start_time or 0)]
-
-    def said(message: dict[str, Any]) -> dict[str, Any]:
-        parts: list[dict[str, Any]] = message["parts"]
-        texts = [part["content"] for part in parts if part["type"] == "text"]
-        answers = [part for part in parts if part["type"] == "tool_call_response"]
-        read: dict[str, Any] = {
-            "role": message["role"],
-            "content": "".join(texts) or "".join(p["response"] for p in answers),
-        }
-        calls = [{"id": p["id"], "name": p["name"], "args": p["arguments"]} for p in parts if p["type"] == "tool_call"]
-        return {**read, **({"calls": calls} if calls else {}), **({"id": answers[0]["id"]} if answers else {})}
-
-    last = attributes("chat")[-1]
-    messages = [*json.loads(last["gen_ai.input.messages"]), *json.loads(last["gen_ai.output.messages"])]
-    tools = [
-        (
-            each["gen_ai.tool.name"],
-            json.loads(each["gen_ai.tool.call.arguments"]),
-            json.loads(each["gen_ai.tool.call.result"]),
-        )
-        for each in attributes("execute_tool")
-        if "gen_ai.tool.call.arguments" in each
-    ]
-    return [said(each) for each in messages], tools
-
-
 async def test_spans_read_back_give_the_messages_and_the_calls_of_the_run() -> None:
     spans, result = await traced(capture_content=True, capture_tool_content=True)
 
-    messages, calls = read(spans)
-
-    history = [cast("dict[str, Any]", thaw(each)) for each in result.messages]
-    assert messages == [
-        {
-            "role": each["role"],
-            "content": each["content"],
-            **({"calls": each["toolCalls"]} if each.get("toolCalls") else {}),
-            **({"id": each["toolCallId"]} if each["role"] == "tool" else {}),
-        }
-        for each in history
-    ]
-    assert calls == [(each.name, thaw(each.args), thaw(each.result)) for each in result.tool_calls if each.ok]
-    assert len(calls) == 2
+    assert_same_as_run(read([(dict(span.attributes or {}), span.start_time or 0) for span in spans]), result)
 
 
 async def test_system_text_and_tools_of_a_call_are_told_with_content() -> None:

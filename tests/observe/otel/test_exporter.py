@@ -19,6 +19,7 @@ from agentfootprint.events import PAYLOADS, UnknownEvent
 from agentfootprint.llm import LLMResponse, ToolCall
 from agentfootprint.observe import ExportOptions, OtelExporter, attach_exporter
 from tests.events.strategies import json_values
+from tests.observe.made import event
 from tests.observe.otel.tracing import Tracing
 
 SEEN: list[str] = []
@@ -213,17 +214,44 @@ async def test_a_turn_that_waits_ends_and_the_one_that_goes_on_is_linked_to_it()
     assert [link.context.span_id for link in second.links] == [first.context.span_id]
 
 
-async def test_no_link_is_guessed_between_turns_that_wait_alike() -> None:
+async def test_of_turns_that_wait_alike_the_one_that_was_answered_is_linked() -> None:
+    """EVT-31: the first event of the resumed run names the run that paused."""
     tracing = Tracing()
     proposal = LLMResponse("", tool_calls=[ToolCall("c7", "confirm", {"amount": 900})])
-    agent = Agent(Mock([proposal, proposal, "Sent."]), id="desk", tools=[confirm])
+    agent = Agent(Mock([proposal, proposal, "Sent.", "Sent."]), id="desk", tools=[confirm])
     attach_exporter(agent.on, OtelExporter("shop", tracer=tracing.tracer))
 
-    one, _ = await agent.run("Refund me"), await agent.run("Refund me")
+    one, two = await agent.run("Refund me"), await agent.run("Refund me")
     assert one.paused is not None
+    assert two.paused is not None
+    await agent.resume(two.paused, "yes")
     await agent.resume(one.paused, "yes")
 
-    assert not [link for span in tracing.spans for link in span.links]
+    first, second, third, fourth = [span for span in tracing.spans if span.name == "invoke_agent shop"]
+    assert [link.context for link in third.links] == [second.context]
+    assert [link.context for link in fourth.links] == [first.context]
+    assert (fourth.attributes or {})["agentfootprint.resumed.run.id"] == one.run_id
+
+
+async def test_where_events_do_not_name_the_paused_run_no_link_is_guessed() -> None:
+    tracing = Tracing()
+    exporter = OtelExporter("shop", tracer=tracing.tracer)
+    asked = {"reason": "?", "questionPayload": {"toolCallId": "c1"}}
+    begun = ("agent.turn_start", {"turnIndex": 0, "userPrompt": "?"})
+    ended = ("stream.tool_end", {"toolCallId": "c1", "result": 1, "durationMs": 0})
+    for run, *told in (
+        ("run-1-1", begun, ("pause.request", asked)),
+        ("run-1-2", begun, ("pause.request", asked)),
+        ("run-1-3", begun, ended),
+        ("run-1-4", begun, ("pause.request", asked)),
+        ("run-1-5", begun, ended),
+    ):
+        for name, payload in told:
+            exporter.export(event(name, payload, run=run))
+    await exporter.stop()
+
+    linked = [(span.attributes or {})["agentfootprint.run.id"] for span in tracing.spans if span.links]
+    assert linked == ["run-1-5"]
 
 
 async def test_a_lone_model_call_is_a_trace_too() -> None:

@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from agentfootprint import Agent, Mock, tool
 from agentfootprint.llm import LLMResponse, ToolCall
 from agentfootprint.observe import ExportOptions, OtelExporter, attach_exporter
+from tests.observe.otel.importing import assert_same_as_run, read
 
 MARK = "marker-7f3a"
 
@@ -101,3 +102,35 @@ async def test_a_collector_reads_the_trace_of_a_run(collector: Collector) -> Non
     assert attributes["gen_ai.tool.call.id"].string_value == "c1"
     assert [each.string_value for each in attributes["agentfootprint.tool.args.keys"].array_value.values] == ["city"]
     assert MARK.encode() not in b"".join(collector.bodies)
+
+
+def plain(value: Any) -> Any:
+    """A value of an attribute as the protocol writes it."""
+    kind = value.WhichOneof("value")
+    return [plain(each) for each in value.array_value.values] if kind == "array_value" else getattr(value, kind)
+
+
+async def test_spans_that_a_collector_got_give_the_messages_and_the_calls_of_the_run(collector: Collector) -> None:
+    """The round trip: what left the process over HTTP is enough to tell the run again."""
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=collector.url)))
+    replies = [
+        LLMResponse(
+            "Let me see.", tool_calls=[ToolCall(f"c{n}", "weather", {"city": city}) for n, city in enumerate("äb")]
+        ),
+        LLMResponse("", tool_calls=[ToolCall("c1", "weather", {"city": "x" * 9_000})]),
+        "Sunny.",
+    ]
+    agent = Agent(Mock(replies), tools=[weather])
+    exporter = OtelExporter("shop", tracer=provider.get_tracer("shop"), capture_content=True, capture_tool_content=True)
+    subscription = attach_exporter(agent.on, exporter)
+
+    result = await agent.run("Weather?")
+    await subscription.stop()
+    provider.shutdown()
+
+    spans = [
+        ({each.key: plain(each.value) for each in span.attributes}, span.start_time_unix_nano)
+        for span in collector.spans
+    ]
+    assert_same_as_run(read(spans), result)

@@ -44,6 +44,20 @@ def test_a_resumed_run_goes_on_with_what_is_known_of_the_one_that_paused() -> No
     assert kinds(trace, "run-2-3") == [("ask", "run-1-1"), ("return", "run-1-1")]
 
 
+def test_a_resumed_run_goes_on_with_the_run_that_its_first_event_names() -> None:
+    """EVT-31."""
+    trace = ThinkingTrace()
+    waiting(trace, "run-1-1")
+    waiting(trace, "run-1-2")
+
+    for new, old in (("run-2-3", "run-1-2"), ("run-2-4", "run-1-1"), ("run-2-5", "run-9-9")):
+        trace.hear(event("pause.resume", ANSWERED, at="tool-calls#resumed", run=new, resumedRunId=old))
+
+    assert kinds(trace, "run-2-3") == [("ask", "run-1-2")]
+    assert kinds(trace, "run-2-4") == [("ask", "run-1-1")]
+    assert kinds(trace, "run-2-5") == []
+
+
 def test_a_resumed_run_begins_anew_when_it_could_be_any_of_several() -> None:
     trace = ThinkingTrace()
     waiting(trace, "run-1-1")

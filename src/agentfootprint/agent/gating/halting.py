@@ -92,4 +92,4 @@ def halt_run(
         proposed=call,
         checker_id=halted.checker,
     )
-    h.break_(f"policy-halt: {halted.reason}")
+    h.break_(f"policy-halt: {scope.shown('policyHaltReason', halted.reason)}")

@@ -47,7 +47,7 @@ async def hear(h: Handle, scope: RunScope, gates: RunGates, message: str) -> Mes
 def refuse_input(h: Handle, scope: RunScope, verdict: MessageVerdict) -> None:
     """End a run whose message was denied, before its first model call."""
     _refuse(h, scope, verdict, "input")
-    h.break_(f"message denied at input: {verdict.reason}")
+    h.break_(f"message denied at input: {scope.shown('messageDeniedReason', verdict.reason)}")
 
 
 async def speak(h: Handle, scope: RunScope, gates: RunGates, iteration: int) -> Spoken:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast
 import msgspec
 
 from agentfootprint.agent.errors import CheckpointFormatError
+from agentfootprint.agent.pausing.approvals import is_approval
 from agentfootprint.agent.signing import read_signed, refuse_signed, signed
 from agentfootprint.errors import AgentFootprintError
 from agentfootprint.identity import Identity
@@ -78,6 +79,8 @@ class TurnFacts:
     call_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     """How often each call of the history was dispatched in the turn; the keys are digests."""
     session_id: str | None = None
+    approvals: tuple[FrozenDict, ...] = ()
+    """The approvals that hold for the whole conversation; of a turn that ended, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +328,8 @@ def _facts_to_wire(facts: TurnFacts) -> dict[str, Any]:
         wire["callCounts"] = dict(facts.call_counts)
     if facts.session_id is not None:
         wire["sessionId"] = facts.session_id
+    if facts.approvals:
+        wire["approvals"] = [thaw(row) for row in facts.approvals]
     return wire
 
 
@@ -339,10 +344,15 @@ def _facts(found: JsonObject | None) -> TurnFacts:
         raise _malformed(f"{_KEY}.callCounts", "an object of whole numbers")
     origin = found.get("originRunId")
     session = found.get("sessionId")
+    approvals = [freeze(row) for row in _items(found, "approvals", f"{_KEY}.")] if "approvals" in found else []
+    for index, row in enumerate(approvals):
+        if not is_approval(row):
+            raise _malformed(f"{_KEY}.approvals[{index}]", "an approval", index)
     return TurnFacts(
         origin_run_id="" if origin is None else _text(found, "originRunId", f"{_KEY}."),
         call_counts=dict(cast("Mapping[str, int]", counts).items()),
         session_id=None if session is None else _text(found, "sessionId", f"{_KEY}."),
+        approvals=tuple(approvals),
     )
 
 

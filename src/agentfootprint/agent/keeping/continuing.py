@@ -18,7 +18,7 @@ from agentfootprint.agent.result import RunResult
 from agentfootprint.context import without_delivered
 from agentfootprint.llm import BrokenPairError, CallRef, LLMMessage, NotDispatched, verify_pairs
 from agentfootprint.tools import DispatchedCalls
-from agentfootprint.trace import FrozenList
+from agentfootprint.trace import FrozenDict, FrozenList
 
 if TYPE_CHECKING:
     from agentfootprint.agent.pausing.paused import Paused
@@ -34,11 +34,12 @@ _HISTORY: Final = NotDispatched(cause="history")
 class Continuation:
     """What a turn that goes on with a conversation starts from."""
 
-    __slots__ = ("_checkpoint", "_window", "appends")
+    __slots__ = ("_approvals", "_checkpoint", "_window", "appends")
 
     def __init__(self, checkpoint: Checkpoint, window: FrozenList, *, appends: bool) -> None:
         self._checkpoint = checkpoint
         self._window = window
+        self._approvals: tuple[FrozenDict, ...] = ()
         self.appends = appends
         """Whether the message is a new one; else the run is an attempt more at the one that failed."""
 
@@ -71,10 +72,14 @@ class Continuation:
     def begin(self, message: str, state: dict[str, Any]) -> None:
         """Put the conversation into the state that a run begins with (AGT-144, AGT-18)."""
         state["history"] = history = self.seeded(message)
+        if self._approvals:
+            state["rememberedApprovals"] = FrozenList(list(self._approvals), len(self._approvals))
         state["turnNumber"] = turn_number(history)
 
     def restore(self, scope: RunScope) -> None:
-        """Give the scope of the new run what an earlier attempt at its turn had come to."""
+        """Give the scope of the new run what holds for the conversation, and what an earlier attempt had come to."""
+        if scope.identity == self._checkpoint.identity:  # what one person approved holds for no other
+            scope.approvals = self._approvals = self._checkpoint.facts.approvals
         if not self.appends:
             facts = self._checkpoint.facts
             scope.tool_run.origin_run_id = facts.origin_run_id or self._checkpoint.run_id or scope.facts.run_id

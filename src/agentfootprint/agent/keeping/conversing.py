@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 
 from msgspec import UNSET
@@ -237,7 +238,11 @@ class Conversation(Generic[Deps, Out]):
             end = starts[at] if at < len(starts) else len(window)
             point = self._checkpoint.failure_point if at == len(starts) else None
             start = self._checkpoint.with_history(
-                window[:end], message=window[starts[at - 1]].content, failure_point=point, in_flight=None
+                window[:end],
+                message=window[starts[at - 1]].content,
+                failure_point=point,
+                in_flight=None,
+                facts=self._checkpoint.facts if at == len(starts) else replace(self._checkpoint.facts, approvals=()),
             )
         return Conversation(self._agent, start, identity=self._who(), session_id=self._session_id, queue=self._queue)
 
@@ -343,6 +348,7 @@ class Conversation(Generic[Deps, Out]):
                 raise  # what was refused is no part of the conversation (NEW-107)
             self._is_answered = False
             self._checkpoint = run.checkpoint or self._checkpoint
+            self._pending = run.paused  # of one that was cancelled behind its question
             raise
         return self._came_to(result)
 

@@ -103,8 +103,14 @@ def failed_checkpoint(scope: RunScope, state: FrozenDict, error: BaseException) 
     calls = scope.tool_run.calls
     in_flight: InFlight | None = None
     window = found.window
-    if _was_stopped(error) or (state.get("pausedToolName") and not batch):  # the call that was approved may have acted
-        window = all_answered(window.extend(batch), _begun(seen, state, window, batch))
+    taken = scope.taken_up
+    if taken is not None and state.get("pausedToolName"):  # calls that were asked about together
+        from agentfootprint.agent.keeping.interrupting import interrupted_window  # where several were
+
+        window, batch = interrupted_window(taken, window, state.get("pausedBatch")), ()
+        counts = calls.counts()
+    elif _was_stopped(error) or (state.get("pausedToolName") and not batch):  # what was approved may have acted
+        window = all_answered(window.extend(batch), _begun(seen, state, window, batch, scope.asked_from))
         counts = calls.counts()
     else:
         if batch:
@@ -119,6 +125,7 @@ def failed_checkpoint(scope: RunScope, state: FrozenDict, error: BaseException) 
             origin_run_id=scope.tool_run.origin_run_id or scope.facts.run_id,
             call_counts=counts,
             session_id=scope.facts.session_id,
+            approvals=scope.approvals,
         ),
     )
 
@@ -154,7 +161,9 @@ def _checkpoint(scope: RunScope, window: FrozenList, completed: int) -> Checkpoi
         checkpointed_at=now_ms(),
         identity=scope.identity,
         agent_id=scope.plan.chosen_id,
-        facts=TurnFacts(session_id=session) if session is not None else _NO_FACTS,
+        facts=TurnFacts(session_id=session, approvals=scope.approvals)
+        if session is not None or scope.approvals
+        else _NO_FACTS,
     )
 
 
@@ -196,10 +205,13 @@ def _open_batch(scope: RunScope, window: FrozenList) -> Sequence[LLMMessage]:
     return tuple(landed)
 
 
-def _begun(seen: _Seen, state: FrozenDict, window: FrozenList, batch: Sequence[LLMMessage]) -> frozenset[CallPosition]:
+def _begun(
+    seen: _Seen, state: FrozenDict, window: FrozenList, batch: Sequence[LLMMessage], asked_from: int | None
+) -> frozenset[CallPosition]:
     """The calls that were running when they were stopped, and so may have acted."""
     if batch:
-        return frozenset(CallPosition(len(window), ordinal) for ordinal in seen.open_tools)
+        last = len(batch[0].tool_calls) if asked_from is None else asked_from
+        return frozenset(CallPosition(len(window), ordinal) for ordinal in seen.open_tools if ordinal < last)
     ordinal = state.get("pausedToolIndex")
     if not state.get("pausedToolName") or type(ordinal) is not int:
         return frozenset()

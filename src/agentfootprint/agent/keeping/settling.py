@@ -6,19 +6,20 @@ its place: behind the turn that proposed it (AGT-99). A call that may have acted
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from agentfootprint.agent.pausing.settling import settled_message
 from agentfootprint.llm import CallPosition, LLMMessage, NotDispatched, Pairing, ToolCall, verify_pairs
 from agentfootprint.trace import FrozenList
 
-__all__ = ["INTERRUPTED_TEXT", "all_answered", "interrupted_message", "with_answers"]
+__all__ = ["INTERRUPTED_TEXT", "all_answered", "answered_history", "interrupted_message", "with_answers"]
 
 INTERRUPTED_TEXT: Final = (
     "This call of {tool} was interrupted: the run was stopped while it ran. Whether it took effect is not known."
 )
 _STOPPED: Final = NotDispatched(cause="stopped")
+_HISTORY: Final = NotDispatched(cause="history")
 
 
 def interrupted_message(call: ToolCall) -> LLMMessage:
@@ -42,6 +43,16 @@ def all_answered(history: FrozenList, begun: Collection[CallPosition]) -> Frozen
         for place in report.unanswered
     }
     return with_answers(history, answers)
+
+
+def answered_history(history: FrozenList, unanswered: Iterable[CallPosition]) -> FrozenList:
+    """A history in which calls without a result are said not to have been executed.
+
+    Args:
+        history: The messages.
+        unanswered: The calls.
+    """
+    return with_answers(history, {place: settled_message(_call(history, place), _HISTORY) for place in unanswered})
 
 
 def with_answers(history: FrozenList, answers: dict[CallPosition, LLMMessage]) -> FrozenList:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from agentfootprint.agent.pausing.decisions import Decision
 from agentfootprint.agent.pausing.evidence import EvidenceInput, evidence_of
 from agentfootprint.agent.pausing.stopping import component_to_wire
 from agentfootprint.agent.scope import RunScope
@@ -73,9 +74,12 @@ async def ask_if_it_trips(
     raise PersonAsked(FrozenDict({"checkIn": asked}), state={"pausedCheckIn": True, "pausedCheckInArgs": args})
 
 
-def remember(h: Handle, tool: str, args: FrozenDict, by: str) -> None:
-    """Keep an approval for the calls to come (02 s.13.3)."""
-    row = FrozenDict({"tool": tool, "args": args, "by": by})
+def remember(h: Handle, scope: RunScope, tool: str, args: FrozenDict, decision: Decision) -> None:
+    """Keep an approval for the calls to come: of the run, or of the whole conversation (02 s.13.3)."""
+    row = FrozenDict({"tool": tool, "args": args, "by": decision.by})
+    if decision.remember == "conversation":
+        row = FrozenDict({**dict(row.items()), "remember": "conversation"})
+        scope.approvals = (*scope.approvals, row)
     h["rememberedApprovals"] = h.get("rememberedApprovals", _NO_ROWS).append(row)
 
 

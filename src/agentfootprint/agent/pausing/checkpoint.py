@@ -25,11 +25,20 @@ if TYPE_CHECKING:
     from agentfootprint.agent.options import Gates, Limits, ModelSettings
     from agentfootprint.tools import Teardown
 
-__all__ = ["LiveParts", "PauseCheckpoint", "PauseFacts"]
+__all__ = ["LiveParts", "PartFacts", "PauseCheckpoint", "PauseFacts"]
 
 _KEY: Final = "agentfootprint"
 _SCHEMA: Final = 1
 _FIX: Final = "Give the checkpoint as `result.paused.checkpoint` was, or as its `to_json()` was stored."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartFacts:
+    """What an agent adds that waits inside a composition."""
+
+    origin_run_id: str = ""
+    call_counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    """As those of `PauseFacts`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +56,8 @@ class PauseFacts:
     identity: Identity | None = field(default=None, repr=False)
     """Whom the caller named."""
     session_id: str | None = field(default=None, repr=False)
+    parts: Mapping[str, PartFacts] = field(default_factory=dict[str, "PartFacts"])
+    """The agents that wait inside a composition, by the id of their mount."""
 
     def to_wire(self) -> dict[str, Any]:
         """The facts as plain JSON."""
@@ -59,6 +70,11 @@ class PauseFacts:
             wire["identity"] = thaw(self.identity)
         if self.session_id is not None:
             wire["sessionId"] = self.session_id
+        if self.parts:
+            wire["parts"] = {
+                mount: {"originRunId": part.origin_run_id, "callCounts": dict(part.call_counts)}
+                for mount, part in self.parts.items()
+            }
         return wire
 
 
@@ -72,6 +88,8 @@ class LiveParts:
     """Those of the call that asked."""
     groups: tuple[ModelSettings | None, Limits | None, Gates | None] = (None, None, None)
     """Options that were given to the run over the agent's own."""
+    parts: dict[str, LiveParts] = field(default_factory=dict[str, "LiveParts"])
+    """The same of the agents that wait inside a composition, by the id of their mount."""
 
     def take(self) -> LiveParts:
         """The parts, which are here no more; the options stay."""
@@ -199,17 +217,30 @@ def _facts(found: object) -> PauseFacts:
     schema = wire.get("schema")
     if type(schema) is not int or schema > _SCHEMA:
         raise _malformed(".schema", f"a whole number up to {_SCHEMA}")
-    counts: object = wire.get("callCounts", {})
-    if not isinstance(counts, Mapping) or not all(type(n) is int for n in cast("JsonObject", counts).values()):
-        raise _malformed(".callCounts", "an object of whole numbers")
+    parts: object = wire.get("parts", {})
+    if not isinstance(parts, Mapping) or not all(isinstance(x, Mapping) for x in cast("JsonObject", parts).values()):
+        raise _malformed(".parts", "an object of objects")
     return PauseFacts(
         run_id=_text(wire, "runId") or "",
         origin_run_id=_text(wire, "originRunId") or _text(wire, "runId") or "",
-        call_counts=dict(cast("Mapping[str, int]", counts).items()),
+        call_counts=_counts(wire, ""),
         agent_id=_text(wire, "agentId"),
         identity=_identity(wire.get("identity")),
         session_id=_text(wire, "sessionId"),
+        parts={
+            mount: PartFacts(
+                origin_run_id=_text(part, "originRunId") or "", call_counts=_counts(part, f".parts.{mount}")
+            )
+            for mount, part in cast("Mapping[str, JsonObject]", parts).items()
+        },
     )
+
+
+def _counts(wire: JsonObject, where: str) -> dict[str, int]:
+    counts: object = wire.get("callCounts", {})
+    if not isinstance(counts, Mapping) or not all(type(n) is int for n in cast("JsonObject", counts).values()):
+        raise _malformed(f"{where}.callCounts", "an object of whole numbers")
+    return dict(cast("Mapping[str, int]", counts).items())
 
 
 def _identity(found: object) -> Identity | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from msgspec import UNSET
 
@@ -31,6 +31,11 @@ __all__ = [
     "require_decision",
     "shape_of",
 ]
+
+
+Remember: TypeAlias = Literal["call", "run", "conversation"]
+"""For how long an approval holds."""
+_REMEMBER: Final = ("call", "run", "conversation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +82,9 @@ class Decision:
         at: When, milliseconds since 1970.
         value: What they chose beside yes or no.
         args: The arguments as the person corrected them; the call then runs with these.
-        remember: For how long an approval holds: for this `"call"`, or for every call of the same tool with the same
-            arguments in this `"run"`, its pauses included.
+        remember: For how long an approval of a check-in holds: for this `"call"`, or for every call of the same tool
+            with the same arguments in this `"run"`, its pauses included, or in this `"conversation"`, its later turns
+            included.
     """
 
     approved: bool
@@ -87,7 +93,7 @@ class Decision:
     at: int | None = None
     value: DecisionValue | None = None
     args: JsonObject | None = None
-    remember: Literal["call", "run"] = "call"
+    remember: Remember = "call"
 
     def __post_init__(self) -> None:
         """Refuse what is no decision, and freeze the arguments."""
@@ -105,8 +111,8 @@ class Decision:
             if not self.approved:
                 raise ConfigError("args", "A declined call runs with no arguments.", fix="Leave args out.")
             object.__setattr__(self, "args", args)
-        if self.remember not in ("call", "run"):
-            raise ConfigError("remember", f"remember is {self.remember!r}.", fix='Use "call" or "run".')
+        if self.remember not in _REMEMBER:
+            raise ConfigError("remember", f"remember is {self.remember!r}.", fix='Use "call", "run" or "conversation".')
 
     def to_wire(self) -> dict[str, Any]:
         """The decision as plain JSON, with the keys it has something for."""
@@ -129,7 +135,7 @@ def approve(
     by: str,
     note: str | None = None,
     value: DecisionValue | None = None,
-    remember: Literal["call", "run"] = "call",
+    remember: Remember = "call",
     args: JsonObject | None = None,
 ) -> Decision:
     """Let a call run.
@@ -138,7 +144,8 @@ def approve(
         by: Who decides; may be empty.
         note: What they say to it.
         value: What they chose beside it.
-        remember: `"run"`: don't ask again about the same tool with the same arguments in this turn.
+        remember: `"run"`: don't ask again about the same tool with the same arguments in this turn;
+            `"conversation"`: nor in those that go on with it, for as long as it is with the same person.
         args: The arguments as they corrected them, all of them; they are checked like the model's own.
 
     Example:
@@ -190,8 +197,12 @@ def read_decision(given: Decision | Mapping[str, Any]) -> Decision:
         note=note if isinstance(note, str) else None,
         at=at if isinstance(at, int) and not isinstance(at, bool) else None,
         args=cast("JsonObject", args) if isinstance(args, Mapping) and approved else None,
-        remember="run" if given.get("remember") == "run" else "call",
+        remember=_remember(given.get("remember")),
     )
+
+
+def _remember(found: object) -> Remember:
+    return found if found in _REMEMBER else "call"
 
 
 @dataclass(frozen=True, slots=True)

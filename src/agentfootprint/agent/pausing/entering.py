@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -10,12 +10,20 @@ import msgspec
 
 from agentfootprint.agent.errors import CheckpointFormatError, PauseAnswerRequiredError
 from agentfootprint.agent.options import check_group
+from agentfootprint.agent.pausing.approvals import approvals_in
 from agentfootprint.agent.pausing.checkpoint import LiveParts, PauseCheckpoint, PauseFacts
-from agentfootprint.agent.pausing.decisions import Decision, pause_demands_decision, refuse_stale, require_decision
-from agentfootprint.agent.pausing.paused import Paused
+from agentfootprint.agent.pausing.decisions import (
+    Decision,
+    is_decision,
+    pause_demands_decision,
+    refuse_stale,
+    require_decision,
+)
+from agentfootprint.agent.pausing.paused import Paused, paused_of
 from agentfootprint.agent.pausing.rebuilding import rebuilt, system_text
+from agentfootprint.agent.pausing.waiting import TakenUp, Waiting, read_waiting
 from agentfootprint.agent.shaping.restoring import restore_shape
-from agentfootprint.events import PauseResume
+from agentfootprint.events import MetaMarks, PauseResume
 from agentfootprint.flow import PauseCheckpoint as EngineCheckpoint
 from agentfootprint.identity import Identity
 from agentfootprint.tools import DispatchedCalls, read_component, read_reply
@@ -47,6 +55,7 @@ class Resumption:
         *,
         given: Value,
         is_partial: bool,
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         self.checkpoint = checkpoint
         self.answer = answer
@@ -55,6 +64,8 @@ class Resumption:
         """What the person gave."""
         self.is_partial = is_partial
         """Whether the checkpoint, with the values that were given, waits for more of them."""
+        self.waiting = waiting
+        """The calls that wait together, where several do; then `answer` has a decision for each that asks."""
         self.live = live
         self.identity = identity
         self.system = system
@@ -84,6 +95,9 @@ class Resumption:
         scope.attempts = len(attempts) if isinstance(attempts, FrozenList) else 0
         scope.wrap_up_asked = state.get("wrapUpAsked") is True
         restore_shape(scope, state)
+        remembered = state.get("rememberedApprovals")
+        if isinstance(remembered, FrozenList):
+            scope.approvals = approvals_in(remembered)
         live = self.live = self.live.take()
         if live.teardown is not None and not live.teardown.closed:
             scope.teardown = run.teardown = live.teardown
@@ -91,7 +105,13 @@ class Resumption:
         if live.call is not None:
             live.call.tell = scope.hear_session
         scope.held = live.call
+        if self.waiting is not None:
+            scope.taken_up = TakenUp(self.waiting)
         scope.system_before = self.system
+
+    def marks(self) -> MetaMarks | None:
+        """What the meta of that event adds: the run that paused (EVT-31)."""
+        return MetaMarks(resumed_run_id=self.facts.run_id) if self.facts.run_id else None
 
     def resumed(self, now_ms: int) -> PauseResume:
         """The event that says it goes on."""
@@ -119,6 +139,7 @@ def accept_answer(
         DecisionRequiredError: A consent gate needs a decision.
         PauseAnswerRequiredError: There is no answer.
         StaleDecisionError: The answer was chosen on other data than the question showed.
+        OpenQuestionsError: Several questions are open, and the answers are not one for each.
         InputRequestError: The reply does not fit the request for values.
         ValueRefusedError: The answer can't be recorded.
     """
@@ -135,7 +156,14 @@ def accept_answer(
         )
     gate = pause_demands_decision(checkpoint.pause_data)
     _refuse_contradiction(checkpoint, None if gate is None else gate.kind)
+    waiting = read_waiting(checkpoint.state)
+    if waiting is not None:
+        return _accept_together(plan, checkpoint, waiting, answer, identity or known)
     if gate is not None:
+        if not is_decision(answer):
+            from agentfootprint.agent.pausing.together.answers import sole_decision  # whoever answers each in a list
+
+            answer = sole_decision(paused_of(checkpoint).questions, answer)
         require_decision(gate, answer)
     elif answer is MISSING:
         state = checkpoint.state
@@ -159,6 +187,33 @@ def accept_answer(
         system_text(checkpoint.state),
         given=given,
         is_partial=is_partial,
+    )
+
+
+def _accept_together(
+    plan: AgentPlan,
+    checkpoint: PauseCheckpoint,
+    waiting: Sequence[Waiting],
+    answer: object,
+    identity: Identity | None,
+) -> Resumption:
+    """The same where calls wait together: every question has its decision, or nothing happens (AGU-73)."""
+    from agentfootprint.agent.pausing.together.answers import accept_decisions, check_questions, check_waiting
+
+    questions = paused_of(checkpoint).questions
+    check_questions(waiting, questions, _FIX)
+    given, decisions = accept_decisions(questions, answer)
+    state = rebuilt(checkpoint.state, composes=plan.mode != "classic")
+    check_waiting(state, waiting, _FIX)
+    return Resumption(
+        checkpoint.with_state(state),
+        decisions,
+        checkpoint.live,
+        identity,
+        system_text(checkpoint.state),
+        given=given,
+        is_partial=False,
+        waiting=waiting,
     )
 
 

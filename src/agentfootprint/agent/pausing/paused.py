@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from agentfootprint.agent.pausing.checkpoint import PauseCheckpoint
-from agentfootprint.trace import FrozenList, JsonObject, Value, freeze
+from agentfootprint.agent.pausing.waiting import TOGETHER, question_data
+from agentfootprint.trace import FrozenDict, FrozenList, JsonObject, Value, freeze
 
-__all__ = ["Asked", "AwaitedInput", "CheckIn", "Evidence", "PauseKind", "Paused", "paused_of"]
+__all__ = ["Asked", "AwaitedInput", "CheckIn", "Evidence", "PauseKind", "Paused", "Question", "paused_of"]
 
 PauseKind: TypeAlias = Literal["ask_human", "check_in", "ask", "authorization", "input"]
 _NO_DATA: JsonObject = freeze({})
@@ -74,10 +75,34 @@ class AwaitedInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One of the questions that a run waits for."""
+
+    id: str
+    """Names it among those of its pause, and in no other pause; its call's id may repeat, and may be empty."""
+    index: int
+    """The place of its call in the batch that the model proposed, from 0."""
+    kind: PauseKind
+    question: str = field(repr=False)
+    """A text for the person: the question, or what the call will do."""
+    tool_name: str
+    tool_call_id: str
+    args: JsonObject = field(repr=False)
+    """The arguments of the call, as they stand."""
+    data: JsonObject = field(repr=False)
+    """All that was asked, as it is on record."""
+    check_in: CheckIn | None = field(default=None, repr=False)
+    ask: Asked | None = field(default=None, repr=False)
+    awaiting: AwaitedInput | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
     """The question that a run waits for; answer it with `agent.resume(result.paused, answer)`.
 
-    It is always true, so `if result.paused:` asks whether the run waits.
+    It is always true, so `if result.paused:` asks whether the run waits. Where the calls of a reply are asked about
+    together (`Gates(ask_together=True)`), there may be several: `questions` holds all, the rest of it is the first
+    one, and each is answered: `agent.resume(result.paused, [answer, ...])` in their order, or `{question.id: answer}`.
     """
 
     kind: PauseKind
@@ -92,6 +117,8 @@ class Paused:
     check_in: CheckIn | None = field(default=None, repr=False)
     ask: Asked | None = field(default=None, repr=False)
     awaiting: AwaitedInput | None = field(default=None, repr=False)
+    questions: tuple[Question, ...] = field(default=(), repr=False)
+    """All that are open, in the order of their calls: one, unless several are asked together."""
 
     def __bool__(self) -> bool:
         return True
@@ -102,9 +129,30 @@ class Paused:
 
 
 def paused_of(checkpoint: PauseCheckpoint) -> Paused:
-    """The question that a checkpoint waits for."""
-    found = checkpoint.pause_data
+    """The questions that a checkpoint waits for."""
+    found, state = checkpoint.pause_data, checkpoint.state
     data: JsonObject = freeze(found if isinstance(found, Mapping) else {"data": found})
+    index = state.get("pausedToolIndex")
+    first = _question_of(data, checkpoint.run_id, index if type(index) is int else 0, _args(state))
+    also = [
+        _question_of(each, checkpoint.run_id, _place(each), _args_of(state, _place(each)))
+        for each in question_data(state, data)[1:]
+    ]
+    return Paused(
+        kind=first.kind,
+        question=first.question,
+        tool_name=first.tool_name,
+        tool_call_id=first.tool_call_id,
+        data=data,
+        checkpoint=checkpoint,
+        check_in=first.check_in,
+        ask=first.ask,
+        awaiting=first.awaiting,
+        questions=(first, *also),
+    )
+
+
+def _question_of(data: JsonObject, run_id: str, index: int, args: JsonObject | None = None) -> Question:
     check_in = _check_in(data.get("checkIn"))
     ask = None if check_in is not None else _asked(data.get("ask"))
     kind: PauseKind = "check_in" if check_in else "ask" if ask else _kind(data)
@@ -119,17 +167,35 @@ def paused_of(checkpoint: PauseCheckpoint) -> Paused:
     awaiting = _awaiting(data.get("awaitingInput")) if kind == "input" else None
     if awaiting is not None:
         question = awaiting.question
-    return Paused(
+    return Question(
+        id=f"{run_id or 'run'}:{index}",
+        index=index,
         kind=kind,
         question=question,
         tool_name=_text(data.get("toolName")),
         tool_call_id=_text(data.get("toolCallId")),
+        args=check_in.args if check_in is not None else args or _NO_DATA,
         data=data,
-        checkpoint=checkpoint,
         check_in=check_in,
         ask=ask,
         awaiting=awaiting,
     )
+
+
+def _args(state: FrozenDict) -> JsonObject | None:
+    """The arguments of the call that asked first, of which only a check-in says them."""
+    return _object(state.get("pausedAskArgs")) or _object(state.get("pausedToolArgs"))
+
+
+def _args_of(state: FrozenDict, place: int) -> JsonObject | None:
+    """The arguments of a call behind it."""
+    rows = (row for row in state[TOGETHER] if isinstance(row, FrozenDict) and row.get("index") == place)
+    return next((_object(row.get("args")) for row in rows), None)
+
+
+def _place(data: JsonObject) -> int:
+    index = data.get("index")
+    return index if type(index) is int else 0
 
 
 def _awaiting(found: object) -> AwaitedInput:

@@ -10,25 +10,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from agentfootprint.agent.dispatching.executing import declare_coverage, judge_result, run_call, validated
-from agentfootprint.agent.dispatching.ledger import file_decision
-from agentfootprint.agent.dispatching.settled import Passed, Settled
-from agentfootprint.agent.pausing.checking import check_in_trips, remember
-from agentfootprint.agent.pausing.decisions import Decision, read_decision
-from agentfootprint.agent.pausing.evidence import DECLINED_PREFIX
+from agentfootprint.agent.dispatching.executing import declare_coverage, judge_result
+from agentfootprint.agent.dispatching.settled import Settled
+from agentfootprint.agent.pausing.deciding import file_decided, run_decided
+from agentfootprint.agent.pausing.decisions import read_decision
 from agentfootprint.agent.pausing.rejoining import in_call_order, read_noted
 from agentfootprint.agent.pausing.settling import settle
+from agentfootprint.agent.pausing.waiting import Waiting
 from agentfootprint.agent.result import ToolCallRecord
 from agentfootprint.agent.running.barrier import PENDING_WRITE, stored
 from agentfootprint.agent.scope import RunScope
-from agentfootprint.agent.texts import unknown_tool
-from agentfootprint.events import CheckInDecision, IterationEnd, MetaMarks, ToolEnd
+from agentfootprint.events import IterationEnd, MetaMarks, ToolEnd
 from agentfootprint.flow import Handle
 from agentfootprint.llm import CallRef, LLMMessage, NotDispatched, ToolCall
-from agentfootprint.tools import NO_VALUE, PersonAsked, asked_in, check_args, result_text
+from agentfootprint.tools import NO_VALUE, result_text
 from agentfootprint.trace import FrozenDict, FrozenList, JsonObject, Value, freeze
 
-__all__ = ["OpenBatch", "open_batch", "take_up"]
+__all__ = ["OpenBatch", "forget", "land", "open_batch", "rejoined", "take_up"]
 
 _FALSE: Final = ("pausedCheckIn", "pausedAsk", "pausedCredential")
 _ABSENT: Final = (
@@ -111,7 +109,7 @@ def open_batch(
     return OpenBatch(calls[ordinal], ordinal, len(calls), rest, turn, landed)
 
 
-def _in_call_order(history: FrozenList, batch: OpenBatch, added: Mapping[int, LLMMessage]) -> FrozenList:
+def rejoined(history: FrozenList, batch: OpenBatch, added: Mapping[int, LLMMessage]) -> FrozenList:
     """The window with the answers that were missing, each where its call stands (AGT-57)."""
     if all(place < batch.ordinal for place in batch.landed):
         return history.extend(list(added.values()))
@@ -140,10 +138,11 @@ async def take_up(h: Handle, answer: Value) -> None:
     call = batch.call
     scope.marks = MetaMarks(tool_ordinal=batch.ordinal)
     before = time.time()
-    if h.get("pausedCheckIn") is True:
-        settled, args = await _after_check_in(h, scope, call, iteration, answer)
-    elif h.get("pausedAsk") is True:
-        settled, args = await _after_ask(h, scope, call, iteration, answer)
+    waiting = _gate_of(h, scope, batch, answer)
+    if waiting is not None:
+        decision = read_decision(answer)
+        args = file_decided(h, scope, call, iteration, waiting, decision)
+        settled, args = await run_decided(h, scope, call, iteration, waiting, decision, args)
     else:
         settled, args = Settled(result_text(answer), result=answer, ran=True), _answered_args(h, call)
         before = started / 1000 if started else before
@@ -153,7 +152,7 @@ async def take_up(h: Handle, answer: Value) -> None:
         await held.close()
     if settled.coverage is not None:
         declare_coverage(h, scope, call, iteration, settled.coverage)
-    _land(h, scope, call, settled, args, max(0, int((time.time() - before) * 1000)))
+    land(h, scope, call, settled, args, max(0, int((time.time() - before) * 1000)))
     mark = NotDispatched(paused_call=CallRef(call_id, name))
     behind = settle(h, scope, batch.undispatched, mark, count=batch.size, announced=announced)
     message = LLMMessage("tool", settled.text, tool_call_id=call_id, tool_name=name)
@@ -161,11 +160,29 @@ async def take_up(h: Handle, answer: Value) -> None:
     if answered is not None:
         new = in_call_order(history.extend([message, *behind]), [*answered, *places])
     else:
-        new = _in_call_order(history, batch, dict(zip(places, [message, *behind], strict=True)))
+        new = rejoined(history, batch, dict(zip(places, [message, *behind], strict=True)))
     h["history"] = new
-    _forget(h)
+    forget(h)
     scope.emit(h, IterationEnd(turn_index=0, iter_index=iteration, tool_call_count=1 + len(behind), history=new))
     h["iteration"] = iteration + 1
+
+
+def _gate_of(h: Handle, scope: RunScope, batch: OpenBatch, answer: Value) -> Waiting | None:
+    """The call as it waits for a decision; `None` when it waits for its result. Reads what it needs and no more."""
+    call = batch.call
+    if h.get("pausedCheckIn") is True:
+        args, component = h.get("pausedCheckInArgs", _NO_ARGS), h.get("pausedComponentId")
+        return Waiting(batch.ordinal, call.id, call.name, "checkIn", args, component_id=component)
+    if h.get("pausedAsk") is not True:
+        return None
+    args, rule, component = (
+        h.get("pausedAskArgs", _NO_ARGS),
+        h.get("pausedAskMiddleware", ""),
+        h.get("pausedComponentId"),
+    )
+    goes_on = scope.rules is not None and read_decision(answer).approved
+    index = h.get("pausedAskIndex", -1) if goes_on else -1
+    return Waiting(batch.ordinal, call.id, call.name, "ask", args, index, rule, component)
 
 
 def _answered_args(h: Handle, call: ToolCall) -> FrozenDict:
@@ -173,7 +190,8 @@ def _answered_args(h: Handle, call: ToolCall) -> FrozenDict:
     return found if isinstance(found, FrozenDict) else FrozenDict(dict(call.args))
 
 
-def _land(h: Handle, scope: RunScope, call: ToolCall, settled: Settled, args: FrozenDict, elapsed_ms: int) -> None:
+def land(h: Handle, scope: RunScope, call: ToolCall, settled: Settled, args: FrozenDict, elapsed_ms: int) -> None:
+    """File what a call came to: its end, its record, and the state's rows of results."""
     end = ToolEnd(
         tool_call_id=call.id,
         duration_ms=elapsed_ms,
@@ -200,7 +218,7 @@ def _land(h: Handle, scope: RunScope, call: ToolCall, settled: Settled, args: Fr
     h["toolResults"] = results.append(FrozenDict({**row, "toolCallId": call.id, **status}))
 
 
-def _forget(h: Handle) -> None:
+def forget(h: Handle) -> None:
     """Take back what the pause noted (12.3)."""
     h["pausedToolCallId"] = ""
     h["pausedToolName"] = ""
@@ -211,146 +229,3 @@ def _forget(h: Handle) -> None:
     for key in _ABSENT:
         if key in h:
             del h[key]
-
-
-def _declined(decision: Decision) -> Settled:
-    text = DECLINED_PREFIX if not decision.note else f"{DECLINED_PREFIX}: {decision.note}"
-    return Settled(text, result=text)
-
-
-async def _after_check_in(
-    h: Handle, scope: RunScope, call: ToolCall, iteration: int, answer: Value
-) -> tuple[Settled, FrozenDict]:
-    decision = read_decision(answer)
-    args: FrozenDict = h.get("pausedCheckInArgs", _NO_ARGS)
-    scope.emit(
-        h,
-        CheckInDecision(
-            tool_name=call.name,
-            tool_call_id=call.id,
-            iteration=iteration,
-            approved=decision.approved,
-            by=decision.by,
-            note=decision.note,
-            component_id=h.get("pausedComponentId"),
-        ),
-    )
-    if not decision.approved:
-        return _declined(decision), args
-    if decision.args is not None:
-        _file_edit(h, call, iteration, decision, args)
-    if decision.remember == "run":
-        remember(h, call.name, args if decision.args is None else FrozenDict(dict(decision.args)), decision.by)
-    if decision.args is not None:
-        args = FrozenDict(dict(decision.args))
-    return await _run_approved(h, scope, call, iteration, args, validate=decision.args is not None)
-
-
-async def _after_ask(
-    h: Handle, scope: RunScope, call: ToolCall, iteration: int, answer: Value
-) -> tuple[Settled, FrozenDict]:
-    decision = read_decision(answer)
-    args: FrozenDict = h.get("pausedAskArgs", _NO_ARGS)
-    rule: str = h.get("pausedAskMiddleware", "")
-    said = f"{'approved' if decision.approved else 'declined'} by {decision.by}"
-    edited = None if decision.args is None else FrozenDict(dict(decision.args))
-    _file(
-        h, scope, call, iteration, rule=rule, outcome="allow" if decision.approved else "deny",
-        why=f"{said}: {decision.note}" if decision.note else said, before=args, after=edited,
-    )  # fmt: skip
-    if not decision.approved:
-        return _declined(decision), args
-    args = args if edited is None else edited
-    if scope.rules is not None:
-        gated = await scope.rules.gate_rest(h, scope, call, args, iteration, after=h.get("pausedAskIndex", -1))
-        if isinstance(gated, Settled):
-            return gated, args
-        args = gated
-    tool = scope.offer.by_name.get(call.name)
-    if tool is not None and await check_in_trips(h, scope, tool, call, args, iteration):
-        text = (
-            f"{call.name} was not run: the rule {rule!r} was approved, and the tool asks for an approval of its own, "
-            "which one answer can't give too."
-        )
-        return Settled(text, result=text, error=True), args
-    return await _run_approved(h, scope, call, iteration, args, validate=True)
-
-
-async def _run_approved(
-    h: Handle,
-    scope: RunScope,
-    call: ToolCall,
-    iteration: int,
-    args: FrozenDict,
-    *,
-    validate: bool,
-) -> tuple[Settled, FrozenDict]:
-    """Run the call as if nobody had been asked; it may not ask again (AGT-81)."""
-    tool = scope.offer.by_name.get(call.name)
-    if tool is None:
-        text = unknown_tool(call.name)
-        return Settled(text, result=text, error=True), args
-    if validate:
-        checked = validated(h, scope, tool, call, args, iteration)
-        if isinstance(checked, Settled):
-            return checked, args
-    else:
-        checked = None if scope.gates.tool_args == "off" else check_args(tool, args)
-    try:
-        return await run_call(scope, call, iteration, Passed(tool, args, checked)), args
-    except (PersonAsked, BaseExceptionGroup) as raised:
-        asked = asked_in(raised)
-        if asked is None:
-            raise
-        if asked.teardown is not None:
-            await asked.teardown.close()
-        text = f"{call.name} asked a person while it ran on an approval; one answer can't be asked for another."
-        return Settled(text, result=text, error=True, ran=True), args
-
-
-def _file_edit(h: Handle, call: ToolCall, iteration: int, decision: Decision, before: FrozenDict) -> None:
-    """Note that a person corrected the arguments of a call, with both values (27.9)."""
-    row = {
-        "middleware": "check-in",
-        "moment": "before-tool",
-        "at": "tool",
-        "toolName": call.name,
-        "toolCallId": call.id,
-        "iteration": iteration,
-        "outcome": "allow",
-        "changed": True,
-        "why": f"corrected by {decision.by}",
-        "before": before,
-        "after": FrozenDict(dict(decision.args or {})),
-    }
-    h["middlewareDecisions"] = h.get("middlewareDecisions", _NO_ROWS).append(FrozenDict(row))
-
-
-def _file(
-    h: Handle,
-    scope: RunScope,
-    call: ToolCall,
-    iteration: int,
-    *,
-    rule: str,
-    outcome: str,
-    why: str,
-    before: FrozenDict,
-    after: FrozenDict | None,
-) -> None:
-    """The row of what a person decided about a rule's question, and its event without the values (ACT-10, ACT-11)."""
-    component: str | None = h.get("pausedComponentId")
-    row = {
-        "middleware": rule,
-        "moment": "before-tool",
-        "at": "tool",
-        "toolName": call.name,
-        "toolCallId": call.id,
-        "iteration": iteration,
-        "outcome": outcome,
-        "changed": after is not None,
-        "why": why,
-    }
-    values = {} if after is None else {"before": before, "after": after}
-    named = {} if component is None else {"componentId": component}
-    file_decision(h, scope, FrozenDict({**row, **values, **named}))

@@ -35,8 +35,9 @@ def not_dispatched_text(tool_name: str, anchor: CallRef | None = None, cause: st
     """
     if cause == "cut":
         return CUT_OFF_TEXT
+    earlier = "earlier " if cause is None else ""  # else it may be a later one, or the call itself
     where = (
-        "" if anchor is None else f" the earlier call {anchor.tool_call_id!r} of {anchor.tool_name} in the same reply"
+        "" if anchor is None else f" the {earlier}call {anchor.tool_call_id!r} of {anchor.tool_name} in the same reply"
     )
     if cause is None:
         why = f"the run paused on{where}" if where else "the run paused"
@@ -45,7 +46,7 @@ def not_dispatched_text(tool_name: str, anchor: CallRef | None = None, cause: st
     elif cause == "history":
         why = "the conversation that was taken up ended before it"
     else:
-        why = f"{_CAUSES.get(cause, 'the run ended at')}{where or ' an earlier call'}"
+        why = f"{_CAUSES.get(cause, 'the run ended at')}{where or ' another call'}"
     return f"This call of {tool_name} was not executed because {why}."
 
 

@@ -19,7 +19,7 @@ from agentfootprint.llm import ToolCall
 from agentfootprint.tools import AskComponent, InvalidAskComponentError, PersonAsked, check_component
 from agentfootprint.trace import FrozenDict, FrozenList, Value
 
-__all__ = ["component_to_wire", "stop_to_ask"]
+__all__ = ["component_in", "component_to_wire", "question_of", "stop_to_ask"]
 
 _NS_PER_MS: Final = 1_000_000
 
@@ -61,7 +61,7 @@ def stop_to_ask(
     Raises:
         InvalidAskComponentError: The question nominates a component that can't be shown.
     """
-    data = _question(asked, call)
+    data = question_of(asked, call)
     state = dict(asked.state)
     if "pausedInput" in state:
         request = with_origin(h, scope, state["pausedInput"], call, ordinal)
@@ -83,13 +83,14 @@ def stop_to_ask(
         h.write(state)
     else:
         h["pausedToolArgs"] = frozen_args(call)
-    component = _component(data)
+    component = component_in(data)
     if component is not None:
         h["pausedComponentId"] = component["componentId"]
     return FrozenDict({"pause": True, "data": data}) if data.get("pause") is True else data  # FLOW-PAU-1 unwraps it
 
 
-def _question(asked: PersonAsked, call: ToolCall) -> FrozenDict:
+def question_of(asked: PersonAsked, call: ToolCall) -> FrozenDict:
+    """A question as it goes on record, with the call that it is about."""
     data: dict[str, Any] = {"toolCallId": call.id, "toolName": call.name}
     if not isinstance(asked.data, FrozenDict):
         data["data"] = asked.data
@@ -100,7 +101,8 @@ def _question(asked: PersonAsked, call: ToolCall) -> FrozenDict:
     return FrozenDict(data)
 
 
-def _component(data: FrozenDict) -> FrozenDict | None:
+def component_in(data: FrozenDict) -> FrozenDict | None:
+    """The component that a question nominates, if it does."""
     for part in (data, data.get("checkIn"), data.get("ask")):
         if isinstance(part, FrozenDict) and isinstance(part.get("component"), FrozenDict):
             return part["component"]

@@ -6,6 +6,7 @@ No model is asked and no tool runs. The application's own parts do run: checkers
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ from agentfootprint.agent.replaying.starting import (
     check_replayable,
     identity_of,
     ids_of,
+    refuse_composed,
     refuse_if_stopped,
+    refuse_redacted,
     resumption_of,
 )
 from agentfootprint.agent.replaying.told import (
@@ -87,10 +90,14 @@ async def replay(
     Raises:
         ReplayRefusedError: It can't be.
     """
+    refuse_redacted(recording)
+    refuse_composed(recording)
     events = recording.events
     heard = heard_in(recording, events)
     check_replayable(agent, recording, heard)
     copy = agent.without(())  # nobody listens to it, and its plan is its own
+    if copy.plan.record.redaction is not None:  # what is compared is not served, and its recording has the real values
+        copy.record = copy.plan.record = dataclasses.replace(copy.plan.record, redaction=None)
     resumed = resumption_of(copy, recording, events, paused)
     model = RecordedModel(copy.plan.provider, heard)
     copy.plan.provider = model

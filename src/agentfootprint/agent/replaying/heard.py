@@ -17,6 +17,7 @@ from agentfootprint.events import (
     LLMEnd,
     LLMStart,
     PauseRequest,
+    ThinkingDelta,
     ThinkingParseFailed,
     Token,
     ToolEnd,
@@ -51,8 +52,8 @@ class Reply:
     start: LLMStart
     end: LLMEnd | None = None
     """`None`: it never came."""
-    tokens: list[str] = field(default_factory=list[str])
-    """The pieces that were streamed, as they were cut."""
+    pieces: list[Token | ThinkingDelta] = field(default_factory=list["Token | ThinkingDelta"])
+    """What was streamed, as it was cut."""
     response: LLMResponse | None = None
     blocks: tuple[ThinkingBlock, ...] = ()
     unread: tuple[str, str] | None = None
@@ -106,7 +107,7 @@ def heard_in(recording: Recording, events: Sequence[Event[Any]]) -> Heard:
     asks = recording.ended == "paused"
     for at, event in enumerate(events):
         payload: object = event.payload
-        if isinstance(payload, (LLMStart, LLMEnd, Token, ThinkingParseFailed)):
+        if isinstance(payload, (LLMStart, LLMEnd, Token, ThinkingDelta, ThinkingParseFailed)):
             _hear_model(heard.replies, payload)
         elif isinstance(payload, ToolStart):
             place = _place(heard, event, ordinals)
@@ -134,13 +135,13 @@ def _asker(recording: Recording, heard: Heard) -> Place | None:
     return next((place for place in open_ if place[1] == noted), open_[0] if open_ else None)
 
 
-def _hear_model(replies: list[Reply], payload: LLMStart | LLMEnd | Token | ThinkingParseFailed) -> None:
+def _hear_model(replies: list[Reply], payload: LLMStart | LLMEnd | Token | ThinkingDelta | ThinkingParseFailed) -> None:
     if isinstance(payload, LLMStart):
         replies.append(Reply(payload))
     elif not replies:  # of a recording that begins in the middle
         return
-    elif isinstance(payload, Token):
-        replies[-1].tokens.append(payload.content)
+    elif isinstance(payload, (Token, ThinkingDelta)):
+        replies[-1].pieces.append(payload)
     elif isinstance(payload, LLMEnd):
         replies[-1].end = payload
     else:

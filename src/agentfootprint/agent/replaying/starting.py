@@ -14,6 +14,7 @@ from agentfootprint.agent.pausing.checkpoint import LiveParts, PauseCheckpoint
 from agentfootprint.agent.pausing.decisions import pause_demands_decision
 from agentfootprint.agent.pausing.entering import MISSING, Resumption, accept_answer
 from agentfootprint.agent.pausing.paused import Paused
+from agentfootprint.agent.pausing.waiting import TOGETHER
 from agentfootprint.events import (
     ErrorFatal,
     Event,
@@ -34,12 +35,51 @@ if TYPE_CHECKING:
     from agentfootprint.agent.keeping.continuing import Continuation
     from agentfootprint.agent.replaying.heard import Heard
 
-__all__ = ["beginning_of", "check_replayable", "identity_of", "ids_of", "refuse_if_stopped", "resumption_of"]
+__all__ = [
+    "beginning_of",
+    "check_replayable",
+    "identity_of",
+    "ids_of",
+    "refuse_composed",
+    "refuse_if_stopped",
+    "refuse_redacted",
+    "resumption_of",
+]
 
 _SAID_OF_AGENTS: Final = ("fingerprint", "id", "provider", "model")
 _SOLE: Final = {"input"}
 _CLOSING: Final = (ErrorFatal, IntegrityDisposition, ToolsSessionClosed, ToolsSessionCloseFailed)
 """What is told when a run is over, however it ended."""
+
+
+def refuse_redacted(recording: Recording) -> None:
+    """Refuse a run of which a policy kept something out (NEW-105).
+
+    Raises:
+        ReplayRefusedError: It is so.
+    """
+    if recording.redaction is not None:
+        raise ReplayRefusedError(
+            "redacted",
+            recording.run_id,
+            "a policy kept values out of its recording, so what was said and done is not there to be fed.",
+            fix="Replay a run that was recorded without RecordOptions(redaction=...).",
+        )
+
+
+def refuse_composed(recording: Recording) -> None:
+    """Refuse the run of a composition, of which an agent was a part at most.
+
+    Raises:
+        ReplayRefusedError: It is so.
+    """
+    if as_object(recording.header.get("composition")) is not None:
+        raise ReplayRefusedError(
+            "another-agent",
+            recording.run_id,
+            "it was made by a composition of agents, and not by one agent.",
+            fix="Replay a run of the agent alone; `why` walks across the agents of this one.",
+        )
 
 
 def check_replayable(agent: Agent[Any, Any], recording: Recording, heard: Heard) -> None:
@@ -146,7 +186,8 @@ def beginning_of(agent: Agent[Any, Any], recording: Recording, message: str) -> 
         return None
     from agentfootprint.agent.keeping.continuing import continuation_of
 
-    conversation = {
+    approvals = as_list(recording.value_at("rememberedApprovals", 1))
+    conversation: dict[str, Any] = {
         "version": 1,
         "runId": recording.run_id if about is None else about.get("runId", ""),
         "history": [thaw(each) for each in before],
@@ -154,6 +195,9 @@ def beginning_of(agent: Agent[Any, Any], recording: Recording, message: str) -> 
         "originalInput": {"message": message},
         "checkpointedAt": 0,
     }
+    if approvals:
+        conversation["agentfootprint"] = {"schema": 1, "approvals": thaw(approvals)}
+        conversation["identity"] = identity_of(recording, recording.events[0].meta.session_id)  # theirs they are
     return continuation_of(agent.plan, conversation, appends=said and not again, removed=agent.removed)
 
 
@@ -191,7 +235,8 @@ def resumption_of(
             f"the checkpoint is of the run {stored.run_id}, and it went on with {about.get('runId')}.",
             fix="Give the checkpoint that it was resumed from.",
         )
-    answer = _answer(as_object(answered.resume_input) or {}, is_decision=_is_gate(stored))
+    told = as_object(answered.resume_input) or {}
+    answer = _answer(told, is_decision=_is_gate(stored) and not (TOGETHER in stored.state and set(told) == _SOLE))
     return accept_answer(agent.plan, stored, answer)
 
 

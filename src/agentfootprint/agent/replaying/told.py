@@ -12,7 +12,7 @@ from agentfootprint.agent.batch import marks_of
 from agentfootprint.agent.replaying.heard import Heard, Place, Reply, question_of
 from agentfootprint.agent.scope import CALL_MARKS
 from agentfootprint.errors import AgentFootprintError
-from agentfootprint.events import Event, Payload, UnknownEvent
+from agentfootprint.events import Event, Payload, ThinkingDelta, UnknownEvent
 from agentfootprint.llm import (
     CallHooks,
     LLMChunk,
@@ -104,9 +104,13 @@ class RecordedModel:
             NothingHeard: There is no further one on record.
         """
         self._next()
-        for index, text in enumerate(self.reply.tokens):
-            yield LLMChunk(token_index=index, content=text)
-        yield LLMChunk(token_index=len(self.reply.tokens), content="", done=True, response=self._response())
+        pieces = self.reply.pieces
+        for index, piece in enumerate(pieces):
+            if isinstance(piece, ThinkingDelta):
+                yield LLMChunk(token_index=index, content="", thinking_delta=piece.content)
+            else:
+                yield LLMChunk(token_index=index, content=piece.content)
+        yield LLMChunk(token_index=len(pieces), content="", done=True, response=self._response())
 
     def _take(self) -> LLMResponse:
         self._next()

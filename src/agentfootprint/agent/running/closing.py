@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from agentfootprint.agent.plan import AgentPlan
     from agentfootprint.events import DrainResult, Event, EventBus, Subscription
     from agentfootprint.observe import Exporter, ExportOptions
+    from agentfootprint.recording import Recording
     from agentfootprint.tools import CloseReason, ToolSessions
+    from agentfootprint.trace import JsonObject
 
-__all__ = ["Attached", "Closing"]
+__all__ = ["Attached", "Closing", "Hooked"]
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +40,13 @@ class Attached(Protocol):
         ...
 
 
+class Hooked(Protocol):
+    """A recorder: it also has some of the methods of a `flow.Recorder`, such as `on_commit`."""
+
+    id: str
+    """What it is known by; attaching another with the same id replaces it."""
+
+
 class Closing:
     """What an agent does to be closed; `async with agent:` does it at the end of the block."""
 
@@ -47,6 +57,10 @@ class Closing:
     def __init__(self) -> None:
         self.attached: list[Attached] = []
         """What is flushed when the agent is closed, and stopped; in the order of attaching."""
+        self.run_watchers: list[Callable[[Recording], object]] = []
+        """Called with the recording of each run that begins, before its first event."""
+        self.recorders: tuple[object, ...] = ()
+        """Who is told what the engine does, in the runs that begin from now on."""
         self._sessions: ToolSessions | None = None
         self._closer: asyncio.Task[None] | None = None
 
@@ -61,31 +75,71 @@ class Closing:
     ) -> Subscription:
         """Listen to the events of all runs; see `Agent.on`."""
 
-    def attach(self, observer: Exporter, *, options: ExportOptions | None = None) -> Subscription:
-        """Send the events of all runs to an exporter or a view: `FileExporter`, `AuditExporter`, `StatusLine`.
+    def attach(self, observer: Exporter | Hooked, *, options: ExportOptions | None = None) -> Subscription:
+        """Have somebody watch all runs: an exporter, a view of events, or a recorder of what the engine does.
 
         Args:
-            observer: What has a `name` and an `export`. What it raises is counted and changes no run.
-            options: Which events it gets, and how.
+            observer: What has a `name` and an `export`, such as `FileExporter` or `StatusLine`: it gets the events.
+                Or what has an `id` and hooks such as `on_commit`, `on_write` or `on_emit`, as a `flow.Recorder`: it is
+                told in the runs that begin afterwards, replaces the one with the same id, and where a redaction policy
+                holds it is told of events only. What an observer raises is counted and changes no run.
+            options: Which events an exporter gets, and how.
 
         Returns:
-            Close it, or use it as a context manager, to stop sending. `aclose` flushes and stops what is attached.
+            Close it, or use it as a context manager, to stop telling. `aclose` flushes and stops exporters.
 
         Raises:
-            ConfigError: It is no exporter, or the options can't work for it.
+            ConfigError: It is neither, or the options can't work for it.
+            AsyncHookError: A hook of a recorder that is told at once is a coroutine function.
         """
         from agentfootprint.observe import Exporter, attach_exporter  # with the first one
 
-        if not isinstance(observer, Exporter):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a checker
+        if isinstance(observer, Exporter):
+            subscription = attach_exporter(self.on, observer, options)
+            self.attached = [each for each in self.attached if getattr(each, "active", True)]
+            self.attached.append(subscription)
+            return subscription
+        from agentfootprint.agent.running.observing import check_recorder, with_recorder
+        from agentfootprint.events import Subscription
+
+        check_recorder("attach", observer)
+        if options is not None:
             raise ConfigError(
-                "attach",
-                f"A {type(observer).__name__} was attached, which is no exporter.",
-                fix="Give something with a name and an export(event), or use on(pattern, listener).",
+                "attach.options",
+                "Options of exporters were given for a recorder.",
+                fix="Leave options out; a recorder may have a `delivery` of its own.",
             )
-        subscription = attach_exporter(self.on, observer, options)
-        self.attached = [each for each in self.attached if getattr(each, "active", True)]
-        self.attached.append(subscription)
-        return subscription
+        self.recorders = with_recorder(self.recorders, observer)
+        return Subscription.of(lambda: self._forget(observer))
+
+    def _forget(self, recorder: object) -> None:
+        self.recorders = tuple(each for each in self.recorders if each is not recorder)
+
+    def emit(self, name: str, payload: JsonObject) -> None:
+        """Send an event of the application's own to whoever listens to this agent, outside of any run (EVT-6).
+
+        Inside a tool use the context's `emit`, which tells of the run.
+
+        Args:
+            name: A registered type, such as `agentfootprint.eval.score`, or any other.
+            payload: Plain data.
+
+        Raises:
+            ValueRefusedError: The payload holds what JSON can't; nothing is judged while nobody listens.
+        """
+        from agentfootprint import events
+
+        buses = [bus for bus in (self.bus, self.wire_bus) if bus.has_listeners(name)]
+        if not buses:
+            return
+        facts = events.consumer_facts(int(time.time() * 1000))
+        event = events.app_event(name, payload, events.CONSUMER_STAGE, 0, facts)
+        if self.plan.record.redaction is not None:
+            from agentfootprint.agent.redacting.serving import covered_alone  # with the first policy
+
+            event = covered_alone(event, self.plan.record.redaction)
+        for bus in buses:
+            bus.dispatch(event)
 
     def tool_sessions(self) -> ToolSessions:
         """What the agent's tools keep open beyond a run; made when one does."""

@@ -39,8 +39,12 @@ def custody_of(recording: Recording, call: ModelCall, source: Source) -> tuple[C
         source: A source that reached it.
     """
     hops = [_answer(call)]
-    if source.call is not call:
+    home = recording.around(source.call.step)
+    if home is not recording.around(call.step):
+        hops.append(_handed_on(source.call))
+    elif source.call is not call:
         hops.append(_through(source.call))
+    recording = home
     hops.append(_read(recording, source))
     if source.kind == "tool":
         use = _use_of(recording, source)
@@ -65,6 +69,15 @@ def _answer(call: ModelCall) -> CustodyHop:
     asked = ", ".join(f"{tool.name}({compact_json(tool.args)})" for tool in call.tool_calls)
     return CustodyHop(
         step="answer", at=call.step, variable="llmLatestToolCalls", detail="llmLatestToolCalls", content=asked
+    )
+
+
+def _handed_on(call: ModelCall) -> CustodyHop:
+    return CustodyHop(
+        step="through",
+        at=call.step,
+        detail="what another agent answered; it was handed on, and the answer was made from it",
+        content=call.content or None,
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from agentfootprint.explain.errors import NoTriggerError, UnknownStepError
 from agentfootprint.explain.model import EdgeHop, HonestyFlag, SliceStats
 from agentfootprint.explain.reading.ending import recorded_ending
+from agentfootprint.recording import kept_out_words
 from agentfootprint.trace import (
     CausalNode,
     JsonObject,
@@ -111,6 +112,8 @@ class Evidence:
     steps: tuple[Step, ...]
     stats: SliceStats
     flags: tuple[HonestyFlag, ...]
+    kept_out: tuple[str, ...] = ()
+    """Words that stand for texts which a policy kept out of the record: no values, and not known."""
 
 
 def call_at(recording: Recording, at: str | None) -> ModelCall:
@@ -195,6 +198,7 @@ def find_evidence(recording: Recording, call: ModelCall) -> Evidence:
         steps=steps,
         stats=_stats(root, nodes),
         flags=(*_flags(recording, root, nodes), *_of_the_end(recording, call)),
+        kept_out=kept_out_words(recording.redaction),
     )
 
 
@@ -367,6 +371,11 @@ def recorded_limits(recording: Recording) -> Iterator[HonestyFlag]:
     for flag in recording.flags:
         for note in _notes(recording, flag):
             yield HonestyFlag(flag, note)
+    if recording.redaction is not None:
+        yield HonestyFlag(
+            "redacted",
+            "a policy kept texts out of this record; what stands in their place is no text and scores nothing",
+        )
     before = as_object(recording.header.get("continued"))
     if before is not None:
         where = f"the run {before['runId']}" if before.get("runId") else "an earlier run"

@@ -32,6 +32,7 @@ from agentfootprint.explain.rerunning.agreement import check_agent, not_there
 from agentfootprint.explain.rerunning.bench import Bench, Outcome, Rerunnable
 from agentfootprint.explain.rerunning.classic import baseline_stable, classic_verdict
 from agentfootprint.explain.rerunning.comparators import ChangeRule, change_rule, compare, says
+from agentfootprint.explain.rerunning.kept_out import refuse_kept_out
 from agentfootprint.explain.sequential import Pair, SequentialRule, SequentialTest, plan_spending
 
 if TYPE_CHECKING:
@@ -102,12 +103,14 @@ async def prove(
         OverBudgetError: The plan may cost more than `usd`.
         UnknownSourceError: `of` names no source of the answer, or one that the agent does not have.
         NotRemovableError: `of` names a step.
+        RedactedRecordError: A policy kept out of the record what a re-run needs.
     """
     options = options or ProveOptions()
     _check(of, tools, runs, usd)
     asked = why(recording, at=options.at)
     if agent is None or "agent" not in recording.header:
         raise NoAgentError
+    refuse_kept_out(recording, asked_by="prove")
     _check_answer(recording, asked)
     flags = check_agent(recording, agent, allow_changed=options.allow_changed)
     specs, left_out = _specs(asked, of, agent)
@@ -198,9 +201,11 @@ async def rerun(
         NoAgentError: No agent was given.
         UnknownSourceError: `without` names no source of the answer.
         UnrecordedCallError: A re-run asked for a tool call that is not on record.
+        RedactedRecordError: A policy kept out of the record what a re-run needs.
     """
     if agent is None:
         raise NoAgentError(asked_by="rerun")
+    refuse_kept_out(recording, asked_by="rerun")
     asked = why(recording)
     specs = resolve_ablations(without, sources_among(asked.suspects)) if without else ()
     bench = Bench(recording, agent, tools=tools, options=ProveOptions(), deps=deps)

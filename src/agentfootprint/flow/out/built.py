@@ -62,6 +62,12 @@ class BuiltChart(Plan):
         self._tool: bytes | None = None
 
     @property
+    def source(self) -> PartList:
+        """What it was built from: give it to a `Subflow` to mount the same chart in another."""
+        assert self._source is not None  # noqa: S101  only charts that grow in a run are built from less
+        return self._source
+
+    @property
     def parts(self) -> tuple[Part | None, ...]:
         """What each node was made from, by number."""
         return tuple(node.part for node in self.nodes)

@@ -239,6 +239,7 @@ class _Builder:
         node.propagate_break = part.propagate_break
         node.mutable = part.inputs == "mutable"
         node.on_output_error = part.on_output_error
+        node.within = part.within
         node.in_fn = part.input if callable(part.input) else None
         node.out_fn = part.output if callable(part.output) else None
         if part.lazy or not isinstance(chart, PartList):

@@ -83,6 +83,7 @@ class Node:
         "resume",
         "retry",
         "timeout",
+        "within",
     )
 
     def __init__(self, code: int, call: Call = _nothing, *, raw: bool = False, resume: Call | None = None) -> None:
@@ -129,6 +130,8 @@ class Node:
         self.out_pairs: tuple[tuple[str, str], ...] | None = None
         self.in_fn: Call | None = None
         self.out_fn: Call | None = None
+        self.within: Call | None = None
+        """What stands around a run of the mount."""
         self.propagate_break = False
         self.mutable = False
         self.on_output_error: Literal["raise", "record"] = "raise"

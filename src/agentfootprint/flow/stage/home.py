@@ -18,7 +18,7 @@ from agentfootprint.trace import ABSENT, Dials, FrozenDict, Journal, Value
 if TYPE_CHECKING:
     from agentfootprint.trace import Veil
 
-__all__ = ["Home", "Run", "StreamHandlers"]
+__all__ = ["Home", "Run", "RunPart", "StreamHandlers"]
 
 _VEILING: Final = threading.Lock()
 
@@ -114,6 +114,28 @@ class Run:
                 if self.journal.veil is None:
                     cover(self.journal, None)
         return cast("Veil", self.journal.veil)
+
+
+class RunPart(Run):
+    """A run as the stages of a mount see it that has a scope of its own: all else is the run's."""
+
+    def __init__(self, run: Run, scope: Value) -> None:
+        self.whole: Run = run.whole if isinstance(run, RunPart) else run
+        """The run itself."""
+        self.journal = run.journal
+        self.scope = scope
+        self.env = run.env
+        self.watch = run.watch
+        self.deadline = run.deadline
+        self.stream = run.stream
+        self.narrated = run.narrated
+        self.tokens = run.tokens
+        self.answers = run.answers
+        self.visits = run.visits
+        self.interned = run.interned
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  whatever the run has beside
+        return getattr(self.whole, name)
 
 
 class Home(msgspec.Struct, eq=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any, cast
 
@@ -12,7 +13,7 @@ from agentfootprint.flow.plan.growing import Growth
 from agentfootprint.flow.plan.node import Node, Plan
 from agentfootprint.flow.stage.asking import Answers, InterruptSignal
 from agentfootprint.flow.stage.handle import EMPTY, Handle
-from agentfootprint.flow.stage.home import Home, Run
+from agentfootprint.flow.stage.home import Home, Run, RunPart
 from agentfootprint.flow.telling import Teller
 from agentfootprint.flow.walking.mapping import map_in, map_out, replaced
 from agentfootprint.flow.watch.failure import is_a, message_of, name_of
@@ -29,7 +30,7 @@ from agentfootprint.trace import (
     Value,
 )
 
-__all__ = ["Entering", "Level", "Mounting", "shown_question", "words_of"]
+__all__ = ["Entering", "Level", "Mounted", "Mounting", "shown_question", "words_of"]
 
 
 class Level:
@@ -85,6 +86,40 @@ class Entering:
         if self.first_half:
             return node.call(step)
         return cast("Any", node.resume)(step, self.given)
+
+
+class Mounted:
+    """One run of a mount, as what stands around it sees it (`Subflow.within`)."""
+
+    __slots__ = ("_home", "_note", "is_resumed", "step")
+
+    def __init__(
+        self, home: Home, step: Execution, note: Callable[[Execution, str, BaseException], None], *, is_resumed: bool
+    ) -> None:
+        self._home = home
+        self._note = note
+        self.step = step
+        """The mount's execution."""
+        self.is_resumed = is_resumed
+        """Whether a resume comes back to it, with the state it had."""
+
+    @property
+    def scope(self) -> Any:  # noqa: ANN401  the caller's own object
+        """The scope around the mount; after `use`, the mount's own."""
+        return self._home.run.scope
+
+    @property
+    def state(self) -> FrozenDict:
+        """The mount's state as it is now."""
+        return FrozenDict(self._home.share())
+
+    def use(self, scope: Value) -> None:
+        """Give the stages inside a scope of their own; do it before they run."""
+        self._home.run = RunPart(self._home.run, scope)
+
+    def note(self, error: BaseException) -> None:
+        """Put on record that the mount failed, where what it raised goes no further."""
+        self._note(self.step, "subflow", error)
 
 
 class Mounting(Run):
@@ -146,10 +181,10 @@ class Mounting(Run):
             if node.in_fn is not None and seed:
                 self.journal.append(SeededRow(step, dict(seed), looked_at))
             # the same dict is state and `args`: marked as shared, it is copied before the first change
-            inner = Home(self, step.index, seed, FrozenDict(seed), EMPTY if node.mutable else seed, shared=True)
+            inner = Home(home.run, step.index, seed, FrozenDict(seed), EMPTY if node.mutable else seed, shared=True)
         else:
             first = entering.levels[1].node
-            inner = self._entered_again(node, step, cast("MountFrame", entering.levels.pop(0).frame))
+            inner = self._entered_again(home, node, step, cast("MountFrame", entering.levels.pop(0).frame))
         veil = self.journal.veil
         if veil is not None:
             veil.enter(step.index, home.mount, node.info.in_map, ever=bool(node.info.namespace))
@@ -158,7 +193,7 @@ class Mounting(Run):
             self.teller.entered(step, node, inner.state)
         return inner, first
 
-    def _entered_again(self, node: Node, step: Execution, frame: MountFrame) -> Home:
+    def _entered_again(self, home: Home, node: Node, step: Execution, frame: MountFrame) -> Home:
         """The runtime of a mount that a resume comes back to: as it was, without its input map (FLOW-PAU-6)."""
         state = dict(frame.state.items())
         self.journal.base_states[step.index] = dict(state)
@@ -166,7 +201,7 @@ class Mounting(Run):
             args = dict(frame.args.items())
         else:
             args = {target: state[target] for target, _ in node.info.in_map or () if target in state}
-        return Home(self, step.index, state, FrozenDict(args), EMPTY if node.mutable else args)
+        return Home(home.run, step.index, state, FrozenDict(args), EMPTY if node.mutable else args)
 
     def _opened(self, node: Node, index: int, parent: int, link: int, mount: int) -> Node:
         """A lazy mount with its chart; one that has none has begun and ended all the same."""

@@ -20,7 +20,7 @@ from agentfootprint.flow.stage.asking import may_ask, question_of
 from agentfootprint.flow.stage.handle import CLOSED, EMPTY, Handle
 from agentfootprint.flow.stage.home import Home
 from agentfootprint.flow.stage.traced import TracedHandle
-from agentfootprint.flow.walking.mounting import Entering, shown_question, words_of
+from agentfootprint.flow.walking.mounting import Entering, Mounted, shown_question, words_of
 from agentfootprint.flow.walking.recovering import Recovering
 from agentfootprint.flow.watch.failure import is_a, issues_of, name_of, noted
 from agentfootprint.trace import (
@@ -78,7 +78,9 @@ class Walker(Recovering):
                 append(step)
                 inner, first = self._entered(home, node, step, entering)
                 try:
-                    if entering is None:
+                    if node.within is not None:
+                        value, broke = await self._within(inner, node, first, step, entering)
+                    elif entering is None:
                         value, broke = await self.walk(inner, first, step, ENTRY)
                     else:
                         value, broke = await self.went_on(inner, step, ENTRY, entering)
@@ -165,6 +167,23 @@ class Walker(Recovering):
             if now - self.yielded > _SLICE_NS:
                 await asyncio.sleep(0)
                 self.yielded = now = perf_counter_ns()
+
+    async def _within(
+        self, inner: Home, node: Node, first: Node, step: Execution, entering: Entering | None
+    ) -> tuple[Any, BrokeRow | None]:
+        """Run a mount that has something around it."""
+        broke: BrokeRow | None = None
+
+        async def go() -> Any:  # noqa: ANN401  what the last stage returned
+            nonlocal broke
+            if entering is None:
+                value, broke = await self.walk(inner, first, step, ENTRY)
+            else:
+                value, broke = await self.went_on(inner, step, ENTRY, entering)
+            return value
+
+        around: Any = node.within
+        return await around(Mounted(inner, step, self._note, is_resumed=entering is not None), go), broke
 
     # around a stage
 

@@ -12,21 +12,26 @@ from typing import Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from agentfootprint.observe.audit.canonical import record_hash
 from agentfootprint.observe.audit.shapes import CANONICALIZATION, FORMAT, GENESIS, HASH_ALGORITHM, ZERO_HASH
+from agentfootprint.observe.audit.signing import SIGNED, VerifyKey, public_key_of, signature_problem
 from agentfootprint.trace import JsonObject, Value, thaw
 
-__all__ = ["AuditVerification", "ChainCheck", "Damaged", "FailedCheck", "verify_audit"]
+__all__ = ["AuditVerification", "ChainCheck", "Damaged", "FailedCheck", "SignatureState", "verify_audit"]
 
 FailedCheck: TypeAlias = Literal[
     "shape", "format", "algorithm", "canonicalization", "count", "continuity", "head", "sequence", "link", "hash",
-    "written", "end", "anchor",
+    "written", "end", "anchor", "signature",
 ]  # fmt: skip
 """What did not hold, in the order it is looked at; `written` and `anchor` are of files only."""
+SignatureState: TypeAlias = Literal["none", "by-key", "by-itself", "unchecked", "broken"]
+"""Whether a chain is signed: not; by the key that was given; by the key that it names itself, which shows an edit and
+not who wrote it; it is, and `cryptography` is not here to check it; or not by whom, or not what, it says."""
 
 _FIELDS: Final[tuple[tuple[str, str, FailedCheck], ...]] = (
     ("format", FORMAT, "format"),
     ("hashAlgorithm", HASH_ALGORITHM, "algorithm"),
     ("canonicalization", CANONICALIZATION, "canonicalization"),
 )
+_LEAST_FIRST: Final[tuple[SignatureState, ...]] = ("broken", "none", "unchecked", "by-itself", "by-key")
 _SHOWN: Final = 80
 
 
@@ -35,7 +40,7 @@ class AuditVerification:
     """Whether a chain of audit records is whole, and which record is the first that is not established.
 
     It is evidence of change, not of origin (AUD-10): a chain whose end was cut off, or that was made anew from the
-    first record, is whole. An anchor, a hash that is kept elsewhere, shows both.
+    first record, is whole. An anchor, a hash that is kept elsewhere, shows both, and a signature shows who wrote it.
     """
 
     valid: bool
@@ -60,6 +65,8 @@ class AuditVerification:
     """The last hash that is established; keep it elsewhere and it is an anchor."""
     anchored_to: int | None = None
     """The `seq` of the newest record that a given anchor covers; `None` without an anchor."""
+    signature: SignatureState = "none"
+    """Whether it is signed, and by whom."""
 
     def to_wire(self) -> dict[str, Any]:
         """The verdict as JSON; a key that has nothing to say is left out."""
@@ -75,6 +82,7 @@ class AuditVerification:
             "firstSeq": self.first_seq,
             **({} if self.final_hash is None else {"finalHash": self.final_hash}),
             **({} if self.anchored_to is None else {"anchoredTo": self.anchored_to}),
+            **({} if self.signature == "none" else {"signature": self.signature}),
         }
 
 
@@ -85,16 +93,22 @@ class Damaged:
     reason: str
 
 
-def verify_audit(bundle: JsonObject | Sequence[JsonObject]) -> AuditVerification:
+def verify_audit(bundle: JsonObject | Sequence[JsonObject], *, key: VerifyKey | None = None) -> AuditVerification:
     """Check that nobody changed, removed, added or moved a record (AUD-9). Offline; never raises on what it is given.
 
     Costs one hash of each record.
 
     Args:
         bundle: What `AuditExporter.bundle` or `drain` gave, or the segments of one chain in order.
+        key: The public key that every segment must be signed with: the path of a PEM file or its bytes, or the 32
+            bytes as hex or base64. Needs the extra `audit`.
 
     Returns:
         The verdict; `broken_at` names the first record that is not established.
+
+    Raises:
+        AuditKeyError: The key is none.
+        MissingExtraError: A key is given and `cryptography` is not installed.
 
     Example:
         >>> from agentfootprint.observe import AuditExporter
@@ -107,7 +121,7 @@ def verify_audit(bundle: JsonObject | Sequence[JsonObject]) -> AuditVerification
         given: Value = bundle
         is_list = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
         segments = list(cast("Iterable[Any]", given)) if is_list else [given]
-    chain = ChainCheck()
+    chain = ChainCheck(key=None if key is None else public_key_of(key))
     for segment in segments:
         if not chain.whole_segment(segment):
             break
@@ -117,7 +131,10 @@ def verify_audit(bundle: JsonObject | Sequence[JsonObject]) -> AuditVerification
 class ChainCheck:
     """One chain as it is read. Every method says whether the chain is whole so far; after a no, nothing more is fed."""
 
-    def __init__(self, anchors: Iterable[str] = ()) -> None:
+    def __init__(self, anchors: Iterable[str] = (), *, key: bytes | None = None) -> None:
+        self._key = key
+        self._header: JsonObject = {}
+        self._signatures: set[SignatureState] = set()
         self._anchors = {anchor.lower() for anchor in anchors}
         self._unmet = set(self._anchors)
         self._anchored_to: int | None = None
@@ -152,7 +169,9 @@ class ChainCheck:
         if not (isinstance(header, Mapping) and is_list and isinstance(final, str)):
             return self.refuse("shape", "header, records and finalHash are not all there")
         listed = list(cast("Iterable[Any]", records))
-        return self.open(header, given=len(listed)) and all(map(self.record, listed)) and self.close(final)
+        if not (self.open(header, given=len(listed)) and all(map(self.record, listed))):
+            return False
+        return self.close(final, parts.get(SIGNED))
 
     def open(self, header: Value, *, given: int | None = None) -> bool:  # noqa: PLR0911  a check each, in order
         """Begin a segment.
@@ -184,6 +203,7 @@ class ChainCheck:
         if not self._segments:
             self._first_seq = first
         self._segments += 1
+        self._header = stated
         self._start = self._expected = first
         self._last = head
         self.count = count
@@ -214,10 +234,21 @@ class ChainCheck:
             self._meet_anchor()
         return True
 
-    def close(self, final_hash: Value) -> bool:
-        """End the segment."""
+    def close(self, final_hash: Value, signed: Value = None) -> bool:
+        """End the segment.
+
+        Args:
+            final_hash: The last hash that it states.
+            signed: Its signature.
+        """
         if final_hash != self._last:
             return self.fail("end", "its finalHash is not the hash of its last record")
+        found, problem = signature_problem(signed, self._header, self._last, self._key)
+        if problem is not None:
+            self._signatures.add("none" if found == "unsigned" else found if found == "unchecked" else "broken")
+            return self.fail("signature", problem)
+        told: SignatureState = "by-itself" if self._key is None else "by-key"
+        self._signatures.add("none" if found == "unsigned" else "unchecked" if found == "unchecked" else told)
         return True
 
     def fail(
@@ -253,8 +284,16 @@ class ChainCheck:
             first_seq=self._first_seq,
             final_hash=self._last if self._segments else None,
             anchored_to=self._anchored_to,
+            signature=self._signed(),
             **self._failure,
         )
+
+    def _signed(self) -> SignatureState:
+        """What holds for all segments: the least that holds for one."""
+        for state in _LEAST_FIRST:
+            if state in self._signatures:
+                return state
+        return "none"
 
     def _meet_anchor(self) -> None:
         if self._last in self._unmet:

@@ -34,6 +34,7 @@ from agentfootprint.observe.audit.shapes import (
     ZERO_HASH,
     sealed,
 )
+from agentfootprint.observe.audit.signing import SIGNED, Signer, SigningKey
 
 __all__ = ["AuditExporter"]
 
@@ -61,9 +62,13 @@ class AuditExporter:
             edit the chain can't: it shows then that the end was not cut off (AUD-10). A plain function.
         agent: A name for the agent, said at the beginning of each run.
         versions: Versions of what runs here, said there too.
+        signing_key: A private key for Ed25519 (a PEM file, or its bytes): every bundle is signed with it, so that who
+            knows the public key can tell who wrote the chain (AUD-10). Needs the extra `audit`.
 
     Raises:
         ConfigError: An option has a value that can't work.
+        AuditKeyError: The key is none.
+        MissingExtraError: A key is given and `cryptography` is not installed.
 
     Example:
         >>> from agentfootprint import Agent, Mock
@@ -75,7 +80,7 @@ class AuditExporter:
         ('audit.genesis', 64)
     """
 
-    name: Final = "audit"
+    name: str = "audit"
     """What the exporter is called in messages."""
     default_tier: Final = "firehose"
     """A chain takes every event (SNK-2); what it leaves out by itself are tokens."""
@@ -88,6 +93,7 @@ class AuditExporter:
         anchor: Callable[[str], object] | None = None,
         agent: str | None = None,
         versions: Mapping[str, str] | None = None,
+        signing_key: SigningKey | None = None,
     ) -> None:
         if payload_mode not in _MODES:
             raise ConfigError(
@@ -102,6 +108,7 @@ class AuditExporter:
         self.payload_mode: Final = payload_mode
         self.include_token_events: Final = include_token_events
         self._anchor = anchor
+        self._signer = None if signing_key is None else Signer(signing_key)
         self._library = {"name": "agentfootprint", "version": _installed_version()}
         self._genesis: dict[str, Any] = {
             **({} if agent is None else {"agent": agent}),
@@ -216,19 +223,22 @@ class AuditExporter:
         self._final_hash = own_hash
 
     def _bundled(self, records: list[tuple[bytes, str]], first_seq: int, head: str) -> dict[str, Any]:
+        header = {
+            "format": FORMAT,
+            "hashAlgorithm": HASH_ALGORITHM,
+            "canonicalization": CANONICALIZATION,
+            "chainHead": head,
+            "firstSeq": first_seq,
+            "recordCount": len(records),
+            "exportedAt": time.time_ns() // 1_000_000,
+            "library": dict(self._library),
+        }
+        final_hash = records[-1][1] if records else head
         return {
-            "header": {
-                "format": FORMAT,
-                "hashAlgorithm": HASH_ALGORITHM,
-                "canonicalization": CANONICALIZATION,
-                "chainHead": head,
-                "firstSeq": first_seq,
-                "recordCount": len(records),
-                "exportedAt": time.time_ns() // 1_000_000,
-                "library": dict(self._library),
-            },
+            "header": header,
             "records": [sealed(_read(body), own_hash) for body, own_hash in records],
-            "finalHash": records[-1][1] if records else head,
+            "finalHash": final_hash,
+            **({} if self._signer is None else {SIGNED: self._signer.signed(header, final_hash)}),
         }
 
     def _forget(self, bundle: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """How does a chain lie in a file, so that it can grow, and so that any changed byte shows which record it is in?
 
-A segment is lines of JSON: `{"header": ...}`, a line for each record, and `{"finalHash", "headerHash"}`. Invariants: a
-file grows by whole segments, and a write that failed leaves it as it was; there is one way to write a line, so a line
-that says the same in other bytes was changed.
+A segment is lines of JSON: `{"header": ...}`, a line for each record, and `{"finalHash", "headerHash", "signed"?}`.
+Invariants: a file grows by whole segments, and a write that failed leaves it as it was; there is one way to write a
+line, so a line that says the same in other bytes was changed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from agentfootprint.observe.audit.canonical import record_hash
+from agentfootprint.observe.audit.signing import SIGNED
 from agentfootprint.observe.errors import AuditFileError
 from agentfootprint.recording import FileProblemError
 from agentfootprint.trace import JsonObject
@@ -24,7 +25,7 @@ HEADER: Final = "header"
 END: Final = "finalHash"
 HEADER_HASH: Final = "headerHash"
 """In the last line of a segment, because no record's hash covers the header."""
-_LAST_LINE: Final = 512
+_LAST_LINE: Final = 1024
 """Bytes that the last line of a segment fits into."""
 _FIX: Final = "Save to another file."
 
@@ -75,7 +76,8 @@ def _opened(path: Path) -> Any:  # noqa: ANN401  a raw binary file; unbuffered, 
 def _write(file: Any, bundle: JsonObject) -> None:  # noqa: ANN401
     header = cast("JsonObject", bundle[HEADER])
     lines = [line_of({HEADER: header}), *map(line_of, bundle["records"])]
-    lines.append(line_of({END: bundle[END], HEADER_HASH: record_hash(header)}))
+    end = {END: bundle[END], HEADER_HASH: record_hash(header)}
+    lines.append(line_of({**end, SIGNED: bundle[SIGNED]} if SIGNED in bundle else end))
     rest = memoryview(b"".join(line + b"\n" for line in lines))
     while rest:
         rest = rest[file.write(rest) :]

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 from agentfootprint.observe.audit.canonical import record_hash
 from agentfootprint.observe.audit.checking import AuditVerification, ChainCheck, Damaged
 from agentfootprint.observe.audit.files import END, HEADER, HEADER_HASH, file_refused, line_of
+from agentfootprint.observe.audit.signing import SIGNED, VerifyKey, public_key_of
 from agentfootprint.observe.errors import AuditFileError
 from agentfootprint.trace import Value
 
@@ -29,12 +30,15 @@ _TORN: Final = "the file ends in the middle of its line"
 _REWRITTEN: Final = "its line is not as it was written"
 
 
-def verify_audit_files(paths: Sequence[Path | str], *, anchors: Iterable[str] = ()) -> AuditVerification:
+def verify_audit_files(
+    paths: Sequence[Path | str], *, anchors: Iterable[str] = (), key: VerifyKey | None = None
+) -> AuditVerification:
     """Check the chain that stands in one or several files, in order. Offline.
 
     Args:
         paths: Files written by `AuditExporter.save`, or bundles as JSON documents.
         anchors: Hashes of the chain that were kept elsewhere; each must be in it.
+        key: The public key that every segment must be signed with, as `verify_audit` takes it.
 
     Returns:
         The verdict, as of `verify_audit`; a changed byte of a file names the record it is in.
@@ -42,8 +46,10 @@ def verify_audit_files(paths: Sequence[Path | str], *, anchors: Iterable[str] = 
     Raises:
         AuditFileError: A file holds no audit records.
         FileProblemError: A file can't be read.
+        AuditKeyError: The key is none.
+        MissingExtraError: A key is given and `cryptography` is not installed.
     """
-    check = ChainCheck(anchors)
+    check = ChainCheck(anchors, key=None if key is None else public_key_of(key))
     for path in map(Path, paths):
         try:
             with path.open("rb") as file:
@@ -108,13 +114,13 @@ class _Lines:
         seq = self._check.seq
         if isinstance(read, Damaged):
             return self._check.fail("end", f"its last line can't be read: {read.reason}")
-        if set(read) != {END, HEADER_HASH}:
+        if set(read) - {SIGNED} != {END, HEADER_HASH}:
             return self._check.fail("count", "its header does not count this record", seq)
         if read[HEADER_HASH] != record_hash(header):
             return self._check.fail("written", "its header is not the one it was closed with")
         if self._check.in_segment < self._check.count:
             return self._check.fail("count", f"it is missing: the header counts {self._check.count} records", seq)
-        return self._check.close(read[END])
+        return self._check.close(read[END], read.get(SIGNED))
 
     def _at_end(self) -> bool:
         if self._header is None:

@@ -74,7 +74,7 @@ class _Count:
             iterations=self.iterations,
             started_at_ms=entry.ts,
             ended_at_ms=self.ended_at,
-            duration_ms=None if self.ended_at is None else self.ended_at - entry.ts,
+            duration_ms=None if self.ended_at is None else max(0, self.ended_at - entry.ts),
         )
 
 

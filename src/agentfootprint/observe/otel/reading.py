@@ -20,6 +20,7 @@ Attributes: TypeAlias = dict[str, "str | bool | int | float | Sequence[str]"]
 _CHARS: Final = 256
 _ITEMS: Final = 20
 _NS_PER_MS: Final = 1_000_000
+_LATEST: Final = 2**63 - 1
 _CACHE_INSIDE: Final = frozenset(("openai", "azure", "azure-openai", "gemini", "openai-responses"))
 _THINKING_INSIDE: Final = frozenset(("openai", "openai-responses", "anthropic"))
 
@@ -62,10 +63,12 @@ def items(values: Iterable[object]) -> list[str]:
 
 
 def moment(event: Event[Any]) -> int:
-    """When it happened, in nanoseconds since the epoch."""
+    """When it happened, in nanoseconds since the epoch; within what a span can say, whatever the clock said."""
     if event.facts.run_id:
-        return event.facts.started_at_ms * _NS_PER_MS + event.dt
-    return event.meta.wall_clock_ms * _NS_PER_MS
+        at = event.facts.started_at_ms * _NS_PER_MS + event.dt
+    else:
+        at = event.meta.wall_clock_ms * _NS_PER_MS
+    return min(max(0, at), _LATEST)
 
 
 def usage_of(counts: object, provider: str | None) -> Usage:

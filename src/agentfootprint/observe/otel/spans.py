@@ -67,7 +67,7 @@ def _give_back() -> None:
 class OpenSpan:
     """A span that has begun, and whether it is the current one of the code that it stands for."""
 
-    __slots__ = ("_stay", "span", "under")
+    __slots__ = ("_began", "_stay", "span", "under")
 
     def __init__(
         self,
@@ -80,8 +80,9 @@ class OpenSpan:
         kind: SpanKind = SpanKind.INTERNAL,
         links: Sequence[Link] = (),
     ) -> None:
+        self._began = at
         self.span: Span = tracer.start_span(
-            name, context=under, kind=kind, attributes=attributes, links=links, start_time=at
+            name, context=under, kind=kind, attributes=attributes, links=links, start_time=self._began
         )
         self.under = set_span_in_context(self.span, under)
         """The context for its children."""
@@ -100,8 +101,8 @@ class OpenSpan:
             _give_back()
 
     def end(self, at: int) -> None:
-        """End it, and give the running task its span from before back."""
-        self.span.end(at)
+        """End it, not before it began, and give the running task its span from before back."""
+        self.span.end(max(at, self._began))
         self.leave()
 
     def put(self, attributes: Attributes) -> None:

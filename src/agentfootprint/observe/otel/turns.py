@@ -27,9 +27,10 @@ __all__ = ["Turns"]
 _OURS: Final = "agentfootprint."
 _MOST_TURNS: Final = 10_000
 _MOST_PAUSED: Final = 1_024
+_RESUME: Final = "agentfootprint.pause.resume"
 
 Pending = tuple[tuple[str, ...], str | None, object]
-"""What a paused turn is known by when it goes on: runner, session, and the call that waits."""
+"""What a paused turn is known by when events don't name the run that paused: runner, session, the call that waits."""
 
 
 class Turn:
@@ -38,6 +39,8 @@ class Turn:
     def __init__(self, root: Place) -> None:
         self.root = root
         self.places: dict[tuple[str, ...], Place] = {root.path: root}
+        self.knows_paused = False
+        """Whether it was told which run it goes on with."""
 
     def at(self, path: tuple[str, ...]) -> Place:
         """The innermost place round a mount."""
@@ -76,7 +79,10 @@ class Turns:
         self._dials = dials
         self._calls = calls = Calls(tracer, dials)
         self._turns: dict[str, Turn] = {}
-        self._paused: dict[Pending, list[SpanContext]] = {}
+        self._paused: dict[str, tuple[Pending | None, SpanContext]] = {}
+        """By run: what it waits with, and its root."""
+        self._resuming: dict[str, str] = {}
+        """Runs that are about to begin, and the runs that they go on with."""
         steps: dict[str, Step] = {
             "agent.run_configured": self._configured,
             "agent.turn_start": self._turn_start,
@@ -104,6 +110,7 @@ class Turns:
         turn = self._turns.get(event.meta.run_id)
         if turn is None:
             if kind not in _OPENERS:
+                self._note_resuming(event)
                 return
             turn = self._open(event)
         place = turn.at(event.meta.subflow_path)
@@ -144,7 +151,21 @@ class Turns:
         name = f"{operation} {service}" if self._dials.gen_ai_names else service
         span = OpenSpan(self._tracer, name, under=contexts.get_current(), at=moment(event), attributes=attributes)
         turn = self._turns[meta.run_id] = Turn(Place(kind, (), span, None))
+        resumed = self._resuming.pop(meta.run_id, None)
+        if resumed is not None:
+            turn.knows_paused = True
+            span.put({names.RESUMED_RUN_ID: resumed})
+            waited = self._paused.pop(resumed, None)
+            if waited is not None:
+                span.span.add_link(waited[1], {names.RUN_ID: resumed})
         return turn
+
+    def _note_resuming(self, event: Event[Any]) -> None:
+        resumed = event.meta.resumed_run_id
+        if resumed is not None and event.type == _RESUME:
+            while len(self._resuming) >= _MOST_PAUSED:
+                del self._resuming[next(iter(self._resuming))]
+            self._resuming[event.meta.run_id] = resumed
 
     def _enter(self, turn: Turn, event: Event[Any], kind: Kind, name: str, attributes: Attributes) -> Place:
         """A nested agent or workflow begins."""
@@ -272,10 +293,10 @@ class Turns:
             waiting = place.tools[-1].call_id
         root = turn.root
         root.span.put({names.PAUSED: True})
-        if waiting is not None and isinstance(waiting, str):
-            while len(self._paused) >= _MOST_PAUSED:
-                del self._paused[next(iter(self._paused))]
-            self._paused.setdefault(_pending(event, waiting), []).append(root.span.span.get_span_context())
+        while len(self._paused) >= _MOST_PAUSED:
+            del self._paused[next(iter(self._paused))]
+        known = _pending(event, waiting) if isinstance(waiting, str) else None
+        self._paused[event.meta.run_id] = known, root.span.span.get_span_context()
         self._leave(turn, root, event)
 
     def _model_end(self, turn: Turn, event: Event[Any], place: Place) -> None:
@@ -289,11 +310,13 @@ class Turns:
 
     def _link(self, turn: Turn, event: Event[Any], call_id: object) -> None:
         """A call ends that an earlier turn left open: link the two, if only one can be meant (SNK-25)."""
-        if not isinstance(call_id, str):
+        if turn.knows_paused or not isinstance(call_id, str):
             return
-        candidates = self._paused.pop(_pending(event, call_id), [])
-        if len(candidates) == 1:
-            turn.root.span.span.add_link(candidates[0], {names.TOOL_CALL_ID: call_id})
+        meant = _pending(event, call_id)
+        candidates = [run_id for run_id, (known, _) in self._paused.items() if known == meant]
+        waited = [self._paused.pop(run_id)[1] for run_id in candidates]
+        if len(waited) == 1:
+            turn.root.span.span.add_link(waited[0], {names.TOOL_CALL_ID: call_id})
 
     # -- workflows
 

@@ -1,9 +1,9 @@
 """What does a view know of each run, where several are in flight and some go on in another run?
 
 Invariants: a run's state is found by its id, so runs side by side don't mix (REC-41). A resumed run has an id of its
-own and goes on with the state of the run that paused, if it can only be that one: events don't name it, so where
-several wait under one session and one identity, the resumed run begins anew. The run that began first makes room when
-there are too many.
+own and goes on with the state of the run that paused, which its first event names (EVT-31). Events of a file may not:
+then it is the one that can only be meant, and where several wait under one session and one identity, the resumed run
+begins anew. The run that began first makes room when there are too many.
 """
 
 from __future__ import annotations
@@ -64,6 +64,10 @@ class PerRun(View, Generic[S]):
 
     def _begun(self, event: Event[Any], kind: str) -> S:
         if kind == PauseResume.type:
+            resumed = event.meta.resumed_run_id
+            if resumed is not None:
+                self._waiting.get(_waiting(event), {}).pop(resumed, None)
+                return self._states.get(resumed) or self.new_state()
             waiting = self._waiting.pop(_waiting(event), {})
             if len(waiting) == 1:
                 return waiting.popitem()[1]

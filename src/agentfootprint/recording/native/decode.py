@@ -42,7 +42,7 @@ __all__ = ["journal_of"]
 
 _US: Final = 1000
 _PLACES: Final = (Execution, str, type(None))
-_MARK_KEYS: Final = frozenset(("toolOrdinal", "carried", "turnIndex", "iterIndex"))
+_MARK_KEYS: Final = frozenset(("toolOrdinal", "carried", "turnIndex", "iterIndex", "resumedRunId"))
 
 
 def journal_of(log: RowLog) -> Journal:
@@ -224,7 +224,7 @@ class _Decoder:
 
     def _tokens(self, row: Raw, where: Origin, facts: RunFacts) -> None:
         _, _, _, start, texts, later, *first = row
-        iteration = implied("iteration", self._state)
+        iteration = first[1] if len(first) > 1 else implied("iteration", self._state)
         index = first[0] if first else 0
         for text, delta in zip(texts, (start, *later), strict=True):
             token = Token(iteration=iteration, token_index=index, content=text)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 from agentfootprint.events import ContextSlotComposed, Event, RunFacts
 from agentfootprint.recording.derived import SLOT_ROWS, SLOT_TOTALS, Totals, field_of
 from agentfootprint.recording.native.encode_events import EventWriter
+from agentfootprint.recording.native.header import restored_to_wire
 from agentfootprint.recording.native.references import ValueWriter, is_plain
 from agentfootprint.recording.native.shapes import (
     APPEND,
@@ -46,6 +47,7 @@ from agentfootprint.trace import (
     SelectedRow,
     Value,
     as_object,
+    stage_to_wire,
 )
 
 __all__ = ["Lines", "RowEncoder"]
@@ -94,6 +96,12 @@ class Lines:
         """Write a line."""
         self.rows.append([*row])
 
+    def take(self) -> list[list[Any]]:
+        """The lines that were not taken yet; they are not kept."""
+        taken, self.rows = self.rows, []
+        self._first += len(taken)
+        return taken
+
 
 class _Held:
     """A commit that may still get empty bundles behind it."""
@@ -113,14 +121,19 @@ class RowEncoder:
     Args:
         journal: Whose rows they are.
         facts: The facts of the run; events of other facts name theirs.
+        as_it_happens: Whether the header is written already, so that stages that come to be later stand in the rows.
     """
 
-    def __init__(self, journal: Journal, facts: RunFacts) -> None:
+    def __init__(self, journal: Journal, facts: RunFacts, *, as_it_happens: bool = False) -> None:
         self.lines = Lines()
         self._spine = Spine(journal.stages)
         self._journal = journal
         self._stages = journal.stages
-        self._seen: dict[int, int] = {}
+        self._as_it_happens = as_it_happens
+        self._highest = -1
+        """Index of the latest execution that began; they begin in the order of their indexes."""
+        self._open: set[int] = set()
+        """Executions that have begun and not ended."""
         self._state: dict[str, Value] = dict(journal.base_state)
         self._events = EventWriter(self.lines, self._state, facts)
         self._totals = Totals()
@@ -149,20 +162,56 @@ class RowEncoder:
         self._flush()
         return self.lines.rows
 
+    def take(self, *, tokens: bool = True) -> list[list[Any]]:
+        """The lines since the last call, with what was held back; nothing of a run that goes on is kept for them.
+
+        Args:
+            tokens: Whether the tokens that may get more behind them are written too.
+        """
+        if tokens or not self._events.tokens:
+            self._flush()
+        return self.lines.take()
+
+    @property
+    def pending_tokens(self) -> int:
+        """How many tokens are held back."""
+        return len(self._events.tokens)
+
+    def restored(self, journal: Journal, known: int) -> int:
+        """Write what was there before the first row, where the header did not know it; gives how many mounts had some.
+
+        Args:
+            journal: With the states that a resume restored.
+            known: How many mounts had some when this was asked last; -1 the first time.
+        """
+        states = journal.base_states
+        if known < 0:
+            if journal.first_index or journal.base_state:
+                self.lines.append("r", restored_to_wire(journal.first_index, journal.base_state, states))
+        elif len(states) > known:
+            self.lines.append("r", restored_to_wire(journal.first_index, {}, states))
+        return len(states)
+
     def _event(self, event: Event[Any]) -> None:
         if not self._events.joins(event):
             self._flush()
         where = event.execution
-        is_open = isinstance(where, Execution) and self._seen.get(where.index) == 1
+        is_open = isinstance(where, Execution) and where.index in self._open
         self._events.write(event, is_open=is_open)
 
     def _execution(self, row: Execution) -> None:
-        seen = self._seen.get(row.index, 0)
-        self._seen[row.index] = seen + 1
-        if seen == 0:
+        index, is_mount = row.index, row.info.kind == "mount"
+        if index > self._highest:
+            self._highest = index
+            self._open.add(index)
             self._flush()
             self._begun = row, self._begin(row)
-        elif seen == 1 and row.info.kind != "mount":
+            return
+        is_open = index in self._open
+        self._open.discard(index)
+        if is_mount:
+            self._spine.leave(index)
+        if is_open and not is_mount:
             begun, self._begun = self._begun, None
             if begun is not None and begun[0] is not row:
                 self._begun, begun = begun, None
@@ -212,6 +261,8 @@ class RowEncoder:
             return
         looked = row.reads is not None, row.outer_reads
         mount = row.mount.info.number
+        self._open.discard(row.mount.index)
+        self._spine.leave(row.mount.index)
         number = self._shape(
             execution.info.number, ops, row.ops, reads=row.reads or (), looked=looked, of=mount, then=held.then
         )
@@ -335,7 +386,7 @@ class RowEncoder:
             return None
         key = SLOT_ROWS.get(value.slot, "")
         keys = [*writes]
-        if key not in writes or keys.index(key) > keys.index("slotCompositions"):
+        if key not in writes or isinstance(writes[key], str) or keys.index(key) > keys.index("slotCompositions"):
             return None
         if not self._totals.explain(writes[key], value):
             return None
@@ -388,9 +439,12 @@ class RowEncoder:
                 self.lines.append("f", "failed", index, since(dt), where, name, message)
             case NotedRow(bag=bag, key=key, value=value):
                 self.lines.append("f", "noted", index, bag, key, apart(value))
-            case GrewRow(stages=stages):  # they stand in the header with the chart's own
+            case GrewRow(stages=stages):  # in a whole file they stand in the header with the chart's own
                 self._stages = self._journal.stages
-                self.lines.append("f", "grew", index, [stage.number for stage in stages])
+                grown = self._as_it_happens
+                self.lines.append(
+                    "f", "grew", index, [(one.number, stage_to_wire(one)) if grown else one.number for one in stages]
+                )
             case EmittedRow(dt=dt, name=name, payload=payload):
                 self.lines.append("f", "emitted", index, since(dt), name, apart(payload))
             case _:

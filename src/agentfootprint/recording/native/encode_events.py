@@ -62,6 +62,7 @@ class EventWriter:
             and self._is_plain_token(event)
             and event.execution is tokens[-1].execution
             and payload.token_index == tokens[-1].payload.token_index + 1
+            and payload.iteration == tokens[-1].payload.iteration
         )
 
     def write(self, event: Event[Any], *, is_open: bool) -> None:
@@ -128,12 +129,13 @@ class EventWriter:
         place = _place(tokens[0])
         if isinstance(place, int):
             self._spoken = (place, lines.next, "".join(texts))
-        lines.append("e", number, place, start, texts, later, *([first] if first else []))
+        iteration = tokens[0].payload.iteration
+        said = [] if iteration == implied("iteration", self._state) else [iteration]  # a part's own, of a composition
+        lines.append("e", number, place, start, texts, later, *([first] if first or said else []), *said)
 
     def _is_plain_token(self, event: Event[Any]) -> bool:
         return (
             type(event.payload) is Token
-            and event.payload.iteration == self._state.get("iteration")
             and event.execution is not None
             and not self._marks(event)
             and self._other_facts(event, define=False) < 0

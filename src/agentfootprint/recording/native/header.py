@@ -26,7 +26,15 @@ from agentfootprint.trace import (
     thaw,
 )
 
-__all__ = ["IMPLEMENTATION", "Header", "header_of", "read_header", "version"]
+__all__ = [
+    "IMPLEMENTATION",
+    "Header",
+    "header_of",
+    "read_header",
+    "read_late",
+    "restored_to_wire",
+    "version",
+]
 
 IMPLEMENTATION: Final = "python"
 
@@ -84,12 +92,7 @@ def header_of(
     }
     if len(journal.run_ids) > 1:
         found["runIds"] = journal.run_ids
-    if journal.first_index:
-        found["firstIndex"] = journal.first_index
-    if journal.base_state:
-        found["state"] = _state_to_wire(journal.base_state)
-    if journal.base_states:
-        found["states"] = {str(index): _state_to_wire(state) for index, state in journal.base_states.items()}
+    found |= restored_to_wire(journal.first_index, journal.base_state, journal.base_states)
     if rows is not None:
         found["rows"] = rows
     return found
@@ -126,6 +129,50 @@ def read_header(found: Mapping[str, Any], name: str) -> Header:
             fix="Write one with result.recording.save(...).",
             where=name,
         ) from missing
+
+
+def restored_to_wire(
+    first_index: int, state: Mapping[str, Value], states: Mapping[int, Mapping[str, Value]]
+) -> dict[str, Any]:
+    """What was there before the first row, as JSON: only what there is."""
+    found: dict[str, Any] = {}
+    if first_index:
+        found["firstIndex"] = first_index
+    if state:
+        found["state"] = _state_to_wire(state)
+    if states:
+        found["states"] = {str(index): _state_to_wire(each) for index, each in states.items()}
+    return found
+
+
+def read_late(header: Header, rows: list[Any]) -> list[int]:
+    """Complete the header of a log that was written while its run went on, by what stands in its rows.
+
+    Args:
+        header: Its first line; it is changed.
+        rows: All lines, decoded; those that were changed hold numbers of stages, as in a file that was saved.
+
+    Returns:
+        The numbers of the lines that were changed.
+    """
+    changed: list[int] = []
+    for number, row in enumerate(rows):
+        if number and row[0] == "r":
+            restored = row[1]
+            header.first_index = msgspec.convert(restored.get("firstIndex", header.first_index), int)
+            header.base_state = {**header.base_state, **_object(restored, "state")}
+            states = _object(restored, "states")
+            header.base_states = {**header.base_states, **{str(int(key)): _object(states, key) for key in states}}
+        elif number and row[0] == "f" and row[1] == "grew" and any(type(stage) is list for stage in row[3]):
+            stages = list(header.stages)
+            for place, stage in row[3]:
+                stages[place : place + 1] = [stage_from_wire(place, stage)]
+            header.stages = tuple(stages)
+            rows[number] = [*row[:3], [place for place, _ in row[3]]]
+            changed.append(number)
+    if changed:
+        check_links(header.stages)
+    return changed
 
 
 def _object(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentfootprint.recording.derived import MessageRows
+from agentfootprint.recording.derived import HiddenRows, MessageRows
 from agentfootprint.trace import SHORT_TEXT, Address, View, is_plain
 from agentfootprint.trace import ValueWriter as PlainWriter
 
@@ -19,4 +19,6 @@ class ValueWriter(PlainWriter):
         if not isinstance(value, MessageRows):
             return super().view(value, at)
         self.keep(value, at)
-        return {"$fn": value.fn, "of": self.nested(value.of)}
+        window = self.nested(value.of)
+        of = [window, list(value.names), value.word] if isinstance(value, HiddenRows) else window
+        return {"$fn": value.fn, "of": of}

@@ -16,6 +16,7 @@ from agentfootprint.recording.derived import (
     COMMITTED,
     JOINED_TOKENS,
     SLOT_TOTALS,
+    HiddenRows,
     MessageRows,
     Totals,
     composed_slot,
@@ -266,10 +267,17 @@ class Resolver:
             if type(window) is not FrozenList:
                 raise TypeError(name)
             return MessageRows(window)
+        if name == HiddenRows.fn:
+            stored, names, word = of
+            window = self._read(stored, place)
+            if type(window) is not FrozenList:
+                raise TypeError(name)
+            return HiddenRows(window, tuple(names), word)
         if name == SLOT_TOTALS:
             stored, cap, iteration, *slot = of
             rows: Any = self._read(stored, place)
-            named = slot[0] if slot else "messages" if type(rows) is MessageRows else field_of(rows[0], "slot", "slot")
+            is_window = isinstance(rows, MessageRows)
+            named = slot[0] if slot else "messages" if is_window else field_of(rows[0], "slot", "slot")
             return composed_slot(named, self._totals.of(rows), cap, iteration)
         if name == COMMITTED:
             return self.value(*self._committed(of, place))

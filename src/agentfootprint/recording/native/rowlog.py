@@ -7,6 +7,7 @@ they are in the file, so that an open recording costs its size and a little more
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -105,6 +106,10 @@ class RowLog:
         self._plans: list[_Plan] = []
         self._recent: dict[int, Raw] = {}
 
+    def mark(self, words: tuple[str, ...]) -> None:
+        """Say which words stand for what is kept out."""
+        self._bare.words = words
+
     def row(self, number: int) -> Raw:
         """A line, decoded; the latest ones are kept."""
         found = self._recent.get(number)
@@ -113,6 +118,15 @@ class RowLog:
                 self._recent.clear()
             found = self._recent[number] = msgspec.json.decode(self._lines[number])
         return found
+
+    def is_open_in(self, row: Raw) -> bool:
+        """Whether a line is of an event in a step that did not commit."""
+        return row[0] == "e" and type(row[2]) is int and self.knows(row[2]) and self.commit_of(row[2]) < 0
+
+    def forget(self, lost: AbstractSet[int]) -> None:
+        """Take lines for lost: their events are no longer there."""
+        self.marks[:] = [mark for mark in self.marks if mark.row not in lost]
+        self._recent.clear()
 
     def __len__(self) -> int:
         return len(self._lines)

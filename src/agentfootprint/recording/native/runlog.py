@@ -8,19 +8,25 @@ from typing import Any, Final
 import msgspec
 
 from agentfootprint.events import Event, RunFacts
+from agentfootprint.recording.damage import BROKEN
 from agentfootprint.recording.errors import NotARecordingError, UnsupportedRecordingFormatError
 from agentfootprint.recording.native.encode import RowEncoder
-from agentfootprint.recording.native.header import header_of, read_header
+from agentfootprint.recording.native.header import Header, header_of, read_header, read_late
 from agentfootprint.recording.native.quiet import without_collector
 from agentfootprint.recording.native.rowlog import DamagedLineError, RowLog
 from agentfootprint.recording.native.shapes import FORMAT
 from agentfootprint.trace import Journal, JsonObject, as_object
 
-__all__ = ["TORN", "dump_rows", "dump_runlog", "is_runlog", "load_rows", "load_runlog", "unknown_format"]
+__all__ = ["INCOMPLETE", "TORN", "dump_rows", "dump_runlog", "is_runlog", "load_rows", "load_runlog", "unknown_format"]
 
 TORN: Final = "torn-last-line"
 """The flag of a recording whose last line was cut off, as a crash leaves it."""
+INCOMPLETE: Final = "incomplete"
+"""The flag of a recording that could not be written to its end while the run went on, as on a full disk."""
 _FAMILY: Final = "agentfootprint.runlog/"
+_COMMITTED: Final = b'"committed/1"'
+_LOST: Final = b'["-"]'
+"""Stands for a line that a crash left without what it refers to."""
 _ROWS_FIX: Final = "Copy the file again, or write it again with result.recording.save(...)."
 
 
@@ -126,14 +132,41 @@ def _load(rows: Sequence[Any], lines: Sequence[bytes], name: str) -> tuple[RowLo
     problem = None if is_torn else _miscounted(len(rows), len(lines), header.rows)
     if problem is not None:
         raise NotARecordingError(f"{name} is {problem}.", fix=_ROWS_FIX, where=name)
-    log = RowLog(header, lines[: len(rows)])
+    lines = list(lines[: len(rows)])
     try:
+        if header.rows is None:
+            rows = list(rows)
+            _completed(header, rows, lines)
+        log = RowLog(header, lines)
         log.scan(rows)
+        if log.ended is None and header.rows is None:
+            _without_dangling(log, lines)
     except DamagedLineError as damaged:
         raise NotARecordingError(
             f"{name} is damaged: line {damaged.number + 1} is no row of a run log.", fix=_ROWS_FIX, where=name
         ) from damaged
-    return log, ((TORN,) if is_torn else ())
+    is_incomplete = log.ended is not None and log.ended[1].get("incomplete") is True
+    return log, ((TORN,) if is_torn else ()) + ((INCOMPLETE,) if is_incomplete else ())
+
+
+def _completed(header: Header, rows: list[Any], lines: list[bytes]) -> None:
+    """Put what came to be known while the run went on where a saved file has it."""
+    try:
+        for number in read_late(header, rows):
+            lines[number] = msgspec.json.encode(rows[number])
+    except BROKEN as broken:
+        raise DamagedLineError(0) from broken
+
+
+def _without_dangling(log: RowLog, lines: list[bytes]) -> None:
+    """Leave out the events of a step that a crash left open, where they say what its commit would have written."""
+    lost = {
+        number for number in range(1, len(lines)) if _COMMITTED in lines[number] and log.is_open_in(log.row(number))
+    }
+    for number in lost:
+        lines[number] = _LOST
+    if lost:
+        log.forget(lost)
 
 
 def _miscounted(read: int, there: int, stated: int | None) -> str | None:

@@ -38,3 +38,7 @@ class Spine:
         self.latest[info.number] = index
         if link != CHILD:
             self._last[mount] = index
+
+    def leave(self, mount: int) -> None:
+        """A mount's execution has ended: nothing begins in it any more."""
+        self._last.pop(mount, None)

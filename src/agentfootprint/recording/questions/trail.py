@@ -6,6 +6,7 @@ The readers of calls, tools and evaluations know trails and nothing below them (
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
@@ -44,6 +45,8 @@ class Trail(ABC):
     """The commit log of the top; growth is written as `append`."""
     marks: list[Mark]
     """The events of `MARKED` types, in order."""
+    above: str = ""
+    """What stands in every address before the steps of the log: where that is the log of a part of a run."""
 
     def refresh(self) -> None:  # noqa: B027  a file does not grow
         """Look at what was added since."""
@@ -89,9 +92,10 @@ class Trail(ABC):
 
         Where a turn of the loop stands in one mount (AGT-37), the top knows what the model was given from then on.
         """
-        if not self.step(mark).startswith(f"{GROUP}/") or mark.position >= len(self.log):
+        group = f"{self.above}{GROUP}"
+        if not self.step(mark).startswith(f"{group}/") or mark.position >= len(self.log):
             return None
-        return mark.position if self.step_at(mark.position).partition("#")[0] == GROUP else None
+        return mark.position if self.step_at(mark.position).partition("#")[0] == group else None
 
     def version(self, key: str, position: int) -> int | None:
         """The last commit before a position that gave a key of the state another value."""
@@ -104,11 +108,19 @@ class JournalTrail(Trail):
 
     Args:
         journal: Its rows.
+        home: The execution of a mount, where the log is to be that of what ran in it, and not of the top.
+        among: The numbers of the rows that all of it is among, where that is known.
     """
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._scanned = 0
+    def __init__(self, journal: Journal, home: Execution | None = None, *, among: range | None = None) -> None:
+        self._live = journal
+        self._journal = shown = journal.shown()
+        self._home = -1 if home is None else home.index
+        self._base = shown.base_state if home is None else shown.base_states.get(home.index, {})
+        if home is not None:
+            self.above = f"{home.info.id}/"
+        self._scanned = 0 if among is None else among.start
+        self._until = sys.maxsize if among is None else among.stop
         self._seen: dict[int, int] = {}
         self.marks: list[Mark] = []
         self.top = TopLog(self._bundle_at, self._step_of, self.refresh)
@@ -116,21 +128,30 @@ class JournalTrail(Trail):
 
     def refresh(self) -> None:
         """Look at the rows that were added since the last look."""
-        rows = self._journal.rows
-        while self._scanned < len(rows):
+        rows = self._live.shown().rows
+        until = min(len(rows), self._until)
+        while self._scanned < until:
             number = self._scanned
             self._scanned += 1
             row = rows[number]
             if isinstance(row, Execution):
-                if row.mount < 0:
+                if row.mount == self._home:
                     self._appeared(number, row)
             elif isinstance(row, Event):
-                if row.type in MARKED:
+                if row.type in MARKED and self._is_inside(row.execution):
                     where = row.execution
                     place = where.index if isinstance(where, Execution) else where if isinstance(where, str) else None
                     self.marks.append(Mark(row.type, place, number, len(self.top.executions)))
-            elif isinstance(row, MappedRow) and row.execution.mount < 0:
+            elif isinstance(row, MappedRow) and row.execution.mount == self._home:
                 self._committed(number, row.execution.index, row)
+
+    def _is_inside(self, where: object) -> bool:
+        """Whether something happened in what this is the trail of."""
+        if self._home < 0:
+            return True
+        while isinstance(where, Execution) and where.mount != self._home:
+            where = self._journal.execution(where.mount)
+        return isinstance(where, Execution)
 
     def _appeared(self, number: int, row: Execution) -> None:
         seen = self._seen.get(row.index, 0)
@@ -178,12 +199,13 @@ class JournalTrail(Trail):
     def _held(self, key: str, position: int) -> Value:
         version = self.top.version(key, position)
         if version is None:
-            return self._journal.base_state.get(key, ABSENT)
+            return self._base.get(key, ABSENT)
         return self._journal.rows[self.top.rows[version]].writes[key]
 
-    def payload(self, mark: Mark) -> Payload:
-        """The payload as the run made it."""
-        return self._journal.rows[mark.row].payload
+    def payload(self, mark: Mark) -> Payload | None:
+        """The payload as the run made it; one that is kept out as a whole has no shape."""
+        payload: object = self._journal.rows[mark.row].payload
+        return payload if isinstance(payload, Payload) else None
 
     def ordinal(self, mark: Mark) -> int | None:
         """As the event's meta says."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -70,12 +70,17 @@ class ToolUse:
     @property
     def tool_call_id(self) -> str:
         """The provider's id, which may repeat and may be empty."""
-        return "" if self._start is None else self._start.tool_call_id
+        return self._said("tool_call_id", "toolCallId") if self._start is None else self._start.tool_call_id
 
     @property
     def tool_name(self) -> str:
         """The tool that was asked for."""
-        return "" if self._start is None else self._start.tool_name
+        return self._said("tool_name", "toolName") if self._start is None else self._start.tool_name
+
+    def _said(self, name: str, key: str) -> str:
+        """What its message says, where its start says nothing: a policy may keep that out."""
+        found = field_of(self._batch.message(self.ordinal), name, key)
+        return found if isinstance(found, str) else ""
 
     @property
     def args(self) -> JsonObject:
@@ -204,6 +209,8 @@ class _Batch:
         payload, trail = self.trail.payload(end), self.trail
         if not isinstance(payload, ToolEnd):
             return None
+        if end is not self.starts[0]:  # it waited behind the one that asked first
+            return self._taken_up_beside(end, payload)
         noted = {key: trail.value_at(key, end.position) for key in ("pausedToolName", *_NOTED_ARGS)}
         name = noted.pop("pausedToolName")
         if name is ABSENT:  # the wire form does not say what a run began with
@@ -214,6 +221,26 @@ class _Batch:
             tool_call_id=payload.tool_call_id,
             args=as_object(args) or {},
         )
+
+    def _taken_up_beside(self, end: Mark, payload: ToolEnd) -> ToolStart:
+        rows = self.trail.value_at("pausedTogether", end.position)
+        stated = self.trail.ordinal(end)
+        objects = [as_object(row) for row in as_list(rows) or ()]
+        noted = next((row for row in objects if row is not None and row.get("index") == stated), None)
+        place = next(at for at, mark in enumerate(self.starts) if mark is end)
+        name = field_of(self.message(place), "tool_name", "toolName") if noted is None else noted.get("toolName")
+        return ToolStart(
+            tool_name=name if isinstance(name, str) else "",
+            tool_call_id=payload.tool_call_id,
+            args={} if noted is None else as_object(noted.get("args")) or {},
+        )
+
+    def takes_up(self, end: Mark) -> bool:
+        """Whether an end is that of one call more that an earlier run had announced."""
+        if self.starts[0].type != ToolEnd.type:
+            return False
+        stated = self.trail.ordinal(end)
+        return stated is not None and all(self.trail.ordinal(mark) != stated for mark in self.starts)
 
     def end_of(self, ordinal: int) -> ToolEnd | None:
         return self._ends.get(ordinal)
@@ -227,8 +254,23 @@ class _Batch:
         added = self.trail.appended("history", position)
         if added is None:  # written whole: what was there before is no news
             after = as_list(self.trail.value_at("history", position + 1)) or ()
+            rejoined = self._rejoined(after)
+            if rejoined is not None:
+                return rejoined
             added = after[self._length_before :]
         return [(place, item) for place, item in enumerate(added) if field_of(item, "role", "role") == "tool"]
+
+    def _rejoined(self, after: Sequence[Any]) -> list[tuple[int, Any]] | None:
+        """The same where a batch was put in call order when it was answered, as results stood behind the question.
+
+        Each message then stands behind the turn, at the place of its call.
+        """
+        before = self._length_before
+        turn = next((at for at in range(len(after) - 1, -1, -1) if field_of(after[at], "role", "role") != "tool"), -1)
+        places = [self.trail.ordinal(mark) for mark in self.starts]
+        if not 0 <= turn < before or any(place is None or turn + 1 + place >= len(after) for place in places):
+            return None
+        return [(turn + 1 + place - before, after[turn + 1 + place]) for place in places if place is not None]
 
     @cached_property
     def _length_before(self) -> int:
@@ -271,6 +313,9 @@ def tool_uses_of(trail: Trail) -> list[ToolUse]:
                 batch = batches[mark.where] = _Batch(trail, [mark], [])
                 batch.gates += before.pop(mark.where, ())
                 found.append(ToolUse(batch, 0, mark))
+            elif batch.takes_up(mark):
+                batch.starts.append(mark)
+                found.append(ToolUse(batch, len(batch.starts) - 1, mark))
             batch.ends.append(mark)
         elif mark.type in _GATES:
             batch = batches.get(mark.where)

@@ -359,7 +359,9 @@ class Journal:
         "stages",
         "started_at",
         "t0",
+        "told",
         "veil",
+        "words",
     )
 
     def __init__(
@@ -387,6 +389,10 @@ class Journal:
         """What of the run may not be seen; None when nothing is redacted."""
         self.shadow: Callable[[], Journal] | None = None
         """Gives the journal that may be shown, when there is a veil; ask `shown`."""
+        self.words: tuple[str, ...] = ()
+        """Words that stand for what is kept out of these rows; a text is one of them only where this says so."""
+        self.told: Callable[[Any], Any] | None = None
+        """What a row of an upper room that commits imply may say to others, where something is kept out."""
         self.started_at = time.time_ns() // 1_000_000
         self.t0 = time.perf_counter_ns()
         self._executions: dict[int, Execution] = {}
@@ -416,7 +422,9 @@ class Journal:
     def begun_again(self, step: Execution, again: Execution) -> None:
         """Put the record of another attempt where an open execution began: one execution is one record."""
         rows = self.rows
-        place = next(place for place in range(len(rows) - 1, -1, -1) if rows[place] is step)
+        place = next((place for place in range(len(rows) - 1, -1, -1) if rows[place] is step), -1)
+        if place < 0:  # it began in a file that early rows went to
+            return
         rows[place] = again
         if place < self._scanned:
             self._executions[again.index] = again

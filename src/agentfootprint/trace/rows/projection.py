@@ -17,7 +17,7 @@ from agentfootprint.trace.ids import INERT_SEGMENTS, PATH_DELIMITER
 from agentfootprint.trace.questions.sources import ControlDeps
 from agentfootprint.trace.rows.fold import Commit, Fold
 from agentfootprint.trace.rows.journal import DecidedRow, Execution, Journal, Op, SelectedRow
-from agentfootprint.trace.values import ABSENT, FrozenList, JsonObject, Value, deep_equal
+from agentfootprint.trace.values import ABSENT, FrozenList, JsonObject, Value, View, deep_equal
 
 __all__ = [
     "JournalIndex",
@@ -136,9 +136,22 @@ def as_bundle_of(journal: Journal, commit: Commit, idx: int, values: Values | No
         tuple(TraceEntry(op.path, op.verb, op.read_keys) for op in ops),
         overwrite,
         updates,
-        tuple(dict.fromkeys(path for op in ops for path in op.hidden)),
+        tuple(dict.fromkeys(path for op in ops for path in _hidden_in(op, journal.words))),
         execution.untracked if commit.kind == "stage" else (),
     )
+
+
+def _hidden_in(op: Op, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths of an operation whose value, or part of it, is kept out."""
+    return op.hidden or ((op.path,) if words and _holds_word(op.value, words) else ())
+
+
+def _holds_word(value: Value, words: tuple[str, ...]) -> bool:
+    if isinstance(value, str):
+        return value in words
+    fields = as_object(value)
+    inside = as_list(value) if fields is None else fields.values()
+    return inside is not None and not isinstance(value, View) and any(_holds_word(item, words) for item in inside)
 
 
 def payloads_of(ops: Iterable[Op]) -> tuple[dict[str, Any], dict[str, Any]]:

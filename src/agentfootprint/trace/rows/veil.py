@@ -150,6 +150,11 @@ class Veil:
                 before = there.get(target, ())
                 there[target] = True if hiding is True or before is True else (*before, *hiding)
 
+    def gone(self, mount: int) -> None:
+        """A mount has ended, and nobody asks about it any more."""
+        self._mapped.pop(mount, None)
+        self._forgotten.pop(mount, None)
+
     def in_force(self) -> tuple[str, ...]:
         """Keys that writes redacted and that are still redacted at the top or in a mount; for a checkpoint."""
         top = self._forgotten.get(-1, set())

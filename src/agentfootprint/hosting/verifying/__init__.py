@@ -1,0 +1,1 @@
+"""Who is calling, as proven by a token (chapter 09, section 20)."""

@@ -1,0 +1,5 @@
+export default {
+  base: "./",
+  esbuild: { jsx: "automatic" },
+  build: { target: "esnext", sourcemap: false, chunkSizeWarningLimit: 2000 },
+};
