@@ -11,17 +11,16 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from agentfootprint.events import EVENT_TYPES
 from agentfootprint.observe.audit.keeping import (
     DEEPEST,
-    SURELY_FITS,
     TOO_DEEP,
     elements,
     kept,
-    kind_of,
+    kept_fields,
     list_length,
     members,
     more_said,
     type_in_words,
 )
-from agentfootprint.trace import Value, utf16_length
+from agentfootprint.trace import Record, Value, utf16_length
 
 __all__ = ["PayloadMode", "kept_payload"]
 
@@ -29,8 +28,6 @@ PayloadMode: TypeAlias = Literal["bounded", "strict", "verbatim"]
 _Rule: TypeAlias = Callable[[Value], Value]
 _Rules: TypeAlias = Mapping[str, _Rule]
 
-_SMALL: Final = 2**50
-"""Integers between this and its negative need no settling."""
 _MOST_KEYS: Final = 32
 _INDEX_LIMIT: Final = 2**32 - 1
 
@@ -49,20 +46,12 @@ def kept_payload(event_type: str, payload: Value, mode: PayloadMode) -> Value:
     if mode == "strict" and event_type not in _REGISTERED:
         return _without_texts(payload, 0)
     rules = _STRICT.get(event_type, _STRICT_ANYWHERE) if mode == "strict" else _BOUNDED.get(event_type, _ANYWHERE)
+    if isinstance(payload, Record):
+        return kept_fields(payload, rules, 0)
     items = members(payload)
     if items is None:
         return kept(payload, 0)
-    out: dict[str, Any] = {}
-    for key, item in items:
-        if key in rules:
-            out[key] = rules[key](item)
-            continue
-        kind = kind_of(item)
-        if (kind is int and -_SMALL < item < _SMALL) or (kind is str and len(item) <= SURELY_FITS) or kind is bool:
-            out[key] = item
-        else:
-            out[key] = kept(item, 1)
-    return out
+    return {key: rules[key](item) if key in rules else kept(item, 1) for key, item in items}
 
 
 def _type(value: Value) -> str:

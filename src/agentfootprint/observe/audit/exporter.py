@@ -253,13 +253,12 @@ class AuditExporter:
 def _kept_meta(meta: EventMeta) -> dict[str, Any]:
     """A meta as plain JSON; its texts are nearly always short, and then nothing is cut."""
     plain: dict[str, Any] = msgspec.to_builtins(meta)
-    if len(meta.subflow_path) > 1 or len(meta.composition_path) > 1:
-        return kept_object(plain)
+    for path in (meta.subflow_path, meta.composition_path):
+        if len(path) > 1 or (path and len(path[0]) > SURELY_FITS):
+            return kept_object(plain)
     for value in plain.values():
         if type(value) is str and len(value) > SURELY_FITS:
             return kept_object(plain)
-    if any(len(name) > SURELY_FITS for path in (meta.subflow_path, meta.composition_path) for name in path):
-        return kept_object(plain)
     return plain
 
 

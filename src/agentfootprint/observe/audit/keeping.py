@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec.structs import astuple
 
 from agentfootprint.observe.audit.canonical import settled_number
 from agentfootprint.trace import FrozenDict, FrozenList, JsonObject, Record, Value, View
@@ -21,6 +22,7 @@ __all__ = [
     "TOO_DEEP",
     "elements",
     "kept",
+    "kept_fields",
     "kept_object",
     "kind_of",
     "list_length",
@@ -37,6 +39,9 @@ SURELY_FITS: Final = LONGEST_TEXT // 2
 LONGEST_LIST: Final = 32
 DEEPEST: Final = 8
 TOO_DEEP: Final = "[truncated: depth]"
+_SMALL: Final = 2**50
+"""Integers between this and its negative need no settling."""
+_NO_RULES: Final[Mapping[str, Callable[[Any], Value]]] = {}
 
 
 def kept_object(value: JsonObject | Record) -> dict[str, Any]:
@@ -44,7 +49,7 @@ def kept_object(value: JsonObject | Record) -> dict[str, Any]:
     return cast("dict[str, Any]", kept(value, 0))
 
 
-def kept(value: Value, depth: int, inside: tuple[int, ...] = ()) -> Value:
+def kept(value: Value, depth: int, inside: tuple[int, ...] = ()) -> Value:  # noqa: PLR0911  one answer a kind
     """A value as a record keeps it.
 
     Args:
@@ -59,7 +64,43 @@ def kept(value: Value, depth: int, inside: tuple[int, ...] = ()) -> Value:
         return settled_number(value)
     if value is None or kind is bool:
         return value
-    return TOO_DEEP if depth >= DEEPEST else _kept_members(value, depth, inside)
+    if depth >= DEEPEST:
+        return TOO_DEEP
+    if kind is FrozenDict:
+        return {key: kept(item, depth + 1, inside) for key, item in value.data.items()}
+    if kind is tuple:
+        return more_said([kept(item, depth + 1, inside) for item in value[:LONGEST_LIST]], len(value))
+    if isinstance(value, Record):
+        return kept_fields(value, _NO_RULES, depth, inside)
+    return _kept_members(value, depth, inside)
+
+
+def kept_fields(
+    record: Record, rules: Mapping[str, Callable[[Any], Value]], depth: int, inside: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    """The fields of a record as they are kept, under their wire keys.
+
+    Args:
+        record: A payload, or a record in one.
+        rules: What is kept of a field instead of its value, by wire key.
+        depth: How many objects and lists it stands in.
+        inside: The plain ones of them, by identity.
+    """
+    out: dict[str, Any] = {}
+    keys, defaults = _plan(type(record))
+    for key, default, item in zip(keys, defaults, astuple(record), strict=True):
+        if item is default or item is msgspec.UNSET:
+            continue
+        kind = kind_of(item)
+        if default is not None and kind is type(default) and item == default:
+            continue
+        if key in rules:
+            out[key] = rules[key](item)
+        elif (kind is str and len(item) <= SURELY_FITS) or (kind is int and -_SMALL < item < _SMALL) or kind is bool:
+            out[key] = item
+        else:
+            out[key] = kept(item, depth + 1, inside)
+    return out
 
 
 def _kept_members(value: Value, depth: int, inside: tuple[int, ...]) -> Value:
@@ -120,17 +161,21 @@ def members(value: Value) -> Iterable[tuple[str, Any]] | None:
     return None
 
 
-def _fields(record: Record) -> list[tuple[str, Any]]:
-    """The fields of a record under their wire keys, without those that have their default."""
-    kind = type(record)
+def _plan(kind: type[Record]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     plan = _FIELDS.get(kind)
     if plan is None:
         keys, defaults = kind.__struct_encode_fields__, kind.__struct_defaults__
         missing = (msgspec.NODEFAULT,) * (len(keys) - len(defaults))
         plan = _FIELDS[kind] = keys, (*missing, *defaults)
+    return plan
+
+
+def _fields(record: Record) -> list[tuple[str, Any]]:
+    """The fields of a record under their wire keys, without those that have their default."""
+    keys, defaults = _plan(type(record))
     return [
         (key, item)
-        for key, default, item in zip(*plan, msgspec.structs.astuple(record), strict=True)
+        for key, default, item in zip(keys, defaults, astuple(record), strict=True)
         if item is not default
         and item is not msgspec.UNSET
         and (default is None or type(item) is not type(default) or item != default)
