@@ -129,8 +129,7 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         self.bus = events.EventBus()
         self.wire_bus = events.EventBus()
         self._inflight: set[RunHandle[Any]] = set()
-        for observer in observers:
-            self.attach(observer)
+        self.attach_each(observers)
         self.removed: frozenset[str] = frozenset()
         """Pieces that an agent like this one has and this one lost; what they said in a conversation is left out."""
 

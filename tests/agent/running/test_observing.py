@@ -368,6 +368,18 @@ async def test_observers_may_be_given_with_the_agent(capsys: pytest.CaptureFixtu
     assert "turn_start" in capsys.readouterr().out
 
 
+async def test_one_observer_given_twice_is_told_once_and_two_of_one_id_are_refused() -> None:
+    """AGT-3, trap T13: the first of two would never be told."""
+    once, console, commits = Commits(), Commits(), Commits()
+    await Agent(Mock("Fine."), observers=[once]).run("?")
+
+    await Agent(Mock("Fine."), observers=[commits, commits]).run("?")
+    with pytest.raises(ConfigError, match=f"Two observers have the id '{commits.id}'"):
+        Agent(Mock("Fine."), observers=[commits, console])
+
+    assert len(commits.seen) == len(once.seen)
+
+
 # -- events of the application
 
 

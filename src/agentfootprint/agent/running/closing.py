@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
@@ -74,6 +74,24 @@ class Closing:
         form: Literal["native", "wire"] = "native",
     ) -> Subscription:
         """Listen to the events of all runs; see `Agent.on`."""
+
+    def attach_each(self, observers: Iterable[Exporter | Hooked]) -> None:
+        """Attach what an agent is made with; the same object twice is one attachment (AGT-3).
+
+        Raises:
+            ConfigError: Two recorders have one id, of which one would never be told.
+        """
+        given: list[Exporter | Hooked] = []
+        for observer in observers:
+            if any(observer is other for other in given):
+                continue
+            own: object = getattr(observer, "id", None)
+            if own is not None and any(getattr(other, "id", None) == own for other in given):
+                raise ConfigError(
+                    "observers", f"Two observers have the id {own!r}.", fix="Give each of them an id of its own."
+                )
+            self.attach(observer)
+            given.append(observer)
 
     def attach(self, observer: Exporter | Hooked, *, options: ExportOptions | None = None) -> Subscription:
         """Have somebody watch all runs: an exporter, a view of events, or a recorder of what the engine does.
