@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from agentfootprint.agent.keeping.conversing import Conversation as Conversation
     from agentfootprint.agent.keeping.failing import guess_phase as guess_phase
     from agentfootprint.agent.keeping.recovering import can_resume as can_resume
-    from agentfootprint.agent.listening import check_event_type as check_event_type
     from agentfootprint.agent.llm_call import LLMCall as LLMCall
     from agentfootprint.agent.mounting.outer import OuterRun as OuterRun
     from agentfootprint.agent.mounting.part import AgentPart as AgentPart
@@ -99,8 +98,7 @@ if TYPE_CHECKING:
     from agentfootprint.agent.running.barrier import PendingWrite as PendingWrite
     from agentfootprint.agent.running.barrier import awaiting_writes as awaiting_writes
     from agentfootprint.agent.running.closing import Closing as Closing
-    from agentfootprint.agent.running.supervising import Overdue as Overdue
-    from agentfootprint.agent.running.supervising import supervised as supervised
+    from agentfootprint.agent.running.framing import RecordedRun as RecordedRun
     from agentfootprint.agent.running.watching import observers_of as observers_of
     from agentfootprint.agent.shaping.configuring import ConfigureContext as ConfigureContext
     from agentfootprint.agent.shaping.configuring import Configured as Configured
@@ -153,12 +151,11 @@ else:
             *("Gates", "Limits", "Mode", "ModelSettings", "Output", "RecordOptions", "RunOptions"),
             *("check_group", "check_id", "merged"),
         ),
-        "listening": ("check_event_type",),
         "mounting.outer": ("OuterRun",),
         "mounting.part": ("AgentPart", "run_part", "within_deadline"),
         "running.accepting": ("fresh_run_id", "read_message"),
         "running.closing": ("Closing",),
-        "running.supervising": ("Overdue", "supervised"),
+        "running.framing": ("RecordedRun",),
         "running.watching": ("observers_of",),
         "pausing.checkpoint": ("LiveParts", "PartFacts", "PauseCheckpoint", "PauseFacts"),
         "pausing.entering": ("MISSING", "Resumption", "accept_answer"),

@@ -12,7 +12,6 @@ from typing_extensions import TypeVar
 
 from agentfootprint import events, explain, providers
 from agentfootprint._blocking import blocking
-from agentfootprint.agent.listening import check_event_type
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions, in_memory
 from agentfootprint.agent.replaying.method import Replaying
 from agentfootprint.agent.running.closing import Closing, Hooked
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from agentfootprint.agent.result import RunResult
     from agentfootprint.agent.shaping.configuring import ConfigureContext, Configured
     from agentfootprint.context import ContextItem, SystemPrompt
-    from agentfootprint.events import Event, Subscription
     from agentfootprint.explain import Ablation
     from agentfootprint.identity import Identity
     from agentfootprint.llm import LLMProvider
@@ -368,33 +366,6 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         """Start a run in the running event loop and go on; the handle waits, reads and cancels."""
         run = self.accept(message, deps=deps, identity=identity, session_id=session_id, options=options)
         return self._begin(run, "native")
-
-    def on(
-        self,
-        pattern: str,
-        listener: Callable[[Event[Any]], object],
-        *,
-        once: bool = False,
-        form: Literal["native", "wire"] = "native",
-    ) -> Subscription:
-        """Listen to the events of all runs of this agent.
-
-        Args:
-            pattern: An event type, `agentfootprint.<domain>.*`, or `*`.
-            listener: Called at once with each event; one that raises is counted and logged, and changes nothing.
-            once: Only for the first event.
-            form: `"native"`: what is new. `"wire"`: also what every iteration carries over (LIN-19).
-
-        Returns:
-            Close it, or use it as a context manager, to stop listening.
-
-        Raises:
-            ConfigError: The type is written as one of the library's, which has none of this name.
-            EventPatternError: Nothing can match the pattern.
-        """
-        check_event_type(pattern)
-        bus = self.bus if form == "native" else self.wire_bus
-        return bus.on(pattern, listener, once=once)
 
     def without(self, specs: Sequence[Ablation | str]) -> Agent[Deps, Out]:
         """The same agent without some of its context or tools: a new description, the original is unchanged.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,8 +20,9 @@ from agentfootprint.agent.options import RecordOptions, RunOptions, check_group,
 from agentfootprint.agent.result import ContractUnmet, RunResult, StoppedEarly
 from agentfootprint.agent.ruling import rules_of
 from agentfootprint.agent.running.accepting import fresh_run_id, read_message
+from agentfootprint.agent.running.framing import RecordedRun
 from agentfootprint.agent.running.late import late_teller
-from agentfootprint.agent.running.supervising import Overdue, supervised, to_the_end
+from agentfootprint.agent.running.supervising import to_the_end
 from agentfootprint.agent.running.watching import observers_of
 from agentfootprint.agent.scope import RunScope
 from agentfootprint.agent.shaping.configuring import Configured
@@ -60,7 +60,7 @@ __all__ = ["AgentRun"]
 _NO_OPTIONS: Final = RunOptions()
 
 
-class AgentRun:
+class AgentRun(RecordedRun[RunScope]):
     """A run that was accepted: its facts and scope exist, nothing has happened yet."""
 
     def __init__(  # noqa: C901, PLR0913, PLR0915  built by the agent and its conversations only
@@ -78,6 +78,7 @@ class AgentRun:
         resumed: Resumption | None = None,
         continued: Continuation | None = None,
     ) -> None:
+        super().__init__(agent)
         plan = agent.plan
         text = read_message("LLMCall.run" if plan.is_single_call else "Agent.run", message)
         if plan.forced is not None:
@@ -110,14 +111,7 @@ class AgentRun:
         )
         record = agent.record if options.record is None else options.record
         self.is_recorded = record is not False
-        self.has_begun = False
-        self._was_left = False
         self._left: Checkpoint | None = None
-        self._question: PauseCheckpoint | None = None
-        """What the walk stopped at to ask."""
-        self.paused: Paused | None = None
-        """What the run waits for, from when that is on record: whoever is cancelled behind it loses the result, and
-        nothing more."""
         recorded = record if isinstance(record, RecordOptions) else plan.record
         self._observers = observers = observers_of(agent, recorded, options, self.facts)
         self.scope = RunScope(
@@ -176,37 +170,22 @@ class AgentRun:
     async def execute(self) -> RunResult[Any]:
         """Run to the end; whatever ends it, the events that close a run are sent before control returns."""
         scope = self.scope
-        self.has_begun = True
         self._announce()
         started = time.perf_counter_ns()
-        deadline = scope.limits.deadline
+        limits = scope.limits
         try:
-            outcome = await supervised(
-                self._walk(),
-                name=self.facts.run_id,
-                seconds=deadline,
-                grace=scope.limits.teardown,
-                on_stop=self._stop,
-                on_left=self._leave,
-            )
-        except Overdue:
-            if self._question is not None:  # it was stopped by that, and nothing of it goes on
-                return await self._pause(self._question, (time.perf_counter_ns() - started) / 1e6)
-            late = DeadlineExceededError(self.facts.run_id, deadline or 0.0)
-            await self._fail(late)
-            late.checkpoint = self.checkpoint
-            raise late from None
-        except BaseException as error:
-            if self._question is not None and not isinstance(error, Exception):
-                await self._pause(self._question, (time.perf_counter_ns() - started) / 1e6)
-                raise  # stopped behind its question, which stands open
-            await self._fail(error)
+            waits = await self._supervise(started, deadline=limits.deadline, grace=limits.teardown, on_stop=self._stop)
+        except Exception as error:
             left = self.checkpoint
-            if left is None or is_verdict(error) or not isinstance(error, Exception):
+            is_late = isinstance(error, DeadlineExceededError)
+            if is_late and error.run_id == self.facts.run_id:
+                error.checkpoint = left
+                raise
+            if left is None or (is_verdict(error) and not is_late):  # another run's time is no verdict on this one
                 raise
             raise wrapped(error, left) from error
-        if outcome.checkpoint is not None:
-            return await self._pause(outcome.checkpoint, (time.perf_counter_ns() - started) / 1e6)
+        if waits is not None:
+            return waits
         await self._close("done")
         if scope.refusal is not None:
             refusal, scope.refusal = scope.refusal, None  # its traceback holds this frame
@@ -249,31 +228,15 @@ class AgentRun:
     def _announce(self) -> None:
         """Say that the run begins, and what it goes on with, before anything happens in it."""
         scope, resumed = self.scope, self._resumed
-        if self._observers is not None:
-            self._observers.begin(goes_on=resumed is not None)
-        for watcher in tuple(self._agent.run_watchers):
-            watcher(self.recording)
+        self._begin(goes_on=resumed is not None)
         if resumed is not None:
             scope.emit("tool-calls#resumed", resumed.resumed(self.facts.started_at_ms), resumed.marks())
         if not scope.plan.is_single_call:
             scope.emit("run-configured#0", self._configured())
 
-    def abandon(self) -> None:
-        """Close the record of a run that was cancelled before its first step (AGT-149)."""
-        if self._observers is not None:
-            self._observers.begin(goes_on=False)
-        self._tell_failure(asyncio.CancelledError())
-        self._end("failed")
-        if self._spill is not None:
-            self._spill.settle()
-
     def _stop(self) -> None:
         """Tools that look learn that nobody wants their result any more (AGT-115)."""
         self.scope.tool_run.cancelled = True
-
-    def _leave(self) -> None:
-        """Something of the run can't be stopped: what it still says is not heard once the run has ended (AGT-113)."""
-        self._was_left = True
 
     @property
     def checkpoint(self) -> Checkpoint | None:
@@ -316,23 +279,10 @@ class AgentRun:
             await to_the_end(teardown.close())
         teardown.closed = True
 
-    async def _drain(self) -> None:
-        if self._observers is not None:
-            stats = await self._observers.finish()
-            if stats is not None:
-                self.recording.note_observers(stats)
-        for bus in (self._agent.bus, self._agent.wire_bus):
-            await bus.drain()
-        if self._spill is not None:
-            await asyncio.to_thread(self._spill.settle)
-
     def _end(self, outcome: str) -> None:
         if not self.scope.plan.is_single_call:
             self.scope.emit("integrity-disposition#0", self._disposition())
-        self.recording.finish(outcome)
-        self.scope.wake()
-        if self._was_left:
-            self.scope.seal()
+        super()._end(outcome)
 
     def _configured(self) -> RunConfigured:
         scope, plan = self.scope, self.scope.plan

@@ -17,7 +17,7 @@ from typing_extensions import TypeVar
 
 from agentfootprint import events
 from agentfootprint._blocking import blocking
-from agentfootprint.agent import Closing, Limits, check_event_type, within_deadline
+from agentfootprint.agent import Closing, Limits, within_deadline
 from agentfootprint.compose.errors import CompositionError, bare_reason
 from agentfootprint.compose.plan import ComposedPlan, refuse_foreign_limits
 from agentfootprint.compose.scope import Kind, Scope
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     )
     from agentfootprint.compose.children import AnyRunner
     from agentfootprint.compose.running import ComposedRun
-    from agentfootprint.events import Event, Subscription
     from agentfootprint.flow import Mounted
     from agentfootprint.identity import Identity
     from agentfootprint.tools import CloseReason
@@ -225,23 +224,6 @@ class Composed(Closing, Generic[Out]):
             resumed=accepted,
         )
         return run, accepted.is_partial
-
-    def on(
-        self,
-        pattern: str,
-        listener: Callable[[Event[Any]], object],
-        *,
-        once: bool = False,
-        form: Literal["native", "wire"] = "native",
-    ) -> Subscription:
-        """Listen to the events of all runs of it, at any depth; as `Agent.on`.
-
-        Raises:
-            ConfigError: The type is written as one of the library's, which has none of this name.
-            EventPatternError: Nothing can match the pattern.
-        """
-        check_event_type(pattern)
-        return (self.bus if form == "native" else self.wire_bus).on(pattern, listener, once=once)
 
     async def aclose(self, *, stop: bool = True) -> None:
         """Have everything handed on that was heard, and close what the tools of the children keep open.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from agentfootprint._blocking import blocking
 from agentfootprint.agent import (
     Checkpoint,
-    DeadlineExceededError,
     OuterRun,
-    Overdue,
+    RecordedRun,
     RecordOptions,
     RunOptions,
     RunResult,
@@ -21,7 +19,6 @@ from agentfootprint.agent import (
     fresh_run_id,
     merged,
     observers_of,
-    supervised,
 )
 from agentfootprint.compose.errors import CompositionError, LoopBudgetError, bare_reason
 from agentfootprint.compose.scope import Scope, now_ms
@@ -45,7 +42,7 @@ __all__ = ["ComposedRun"]
 _NO_OPTIONS: Final = RunOptions()
 
 
-class ComposedRun:
+class ComposedRun(RecordedRun[OuterRun]):
     """A run that was accepted: nothing has happened yet. It is to its handle what an agent's run is."""
 
     def __init__(
@@ -60,6 +57,7 @@ class ComposedRun:
         options: RunOptions | None = None,
         resumed: Resumed | None = None,
     ) -> None:
+        super().__init__(composed)
         plan = composed.plan
         given = composed.checked(message) if resumed is None else message
         options = _checked(options)
@@ -72,12 +70,8 @@ class ComposedRun:
         self._message = given
         self._resumed = resumed
         self._limits = merged(plan.limits, limits)
-        self._was_left = False
         self._left: Checkpoint | None = None
-        self._question: PauseCheckpoint | None = None
-        self.paused: Paused | None = None
-        """What the run waits for, once that is on record."""
-        self.has_begun = False
+        self._value: Any = None
         self.is_recorded = plan.is_recorded if options.record is None else options.record is not False
         self.facts = RunFacts(
             run_id=options.run_id or fresh_run_id(),
@@ -135,44 +129,20 @@ class ComposedRun:
 
     async def execute(self) -> RunResult[Any]:
         """Run to the end; whatever ends it, the events that close a run are sent before control returns."""
-        outer = self.scope
-        self.has_begun = True
         self._composed.note_deaf_listeners()
-        if self._observers is not None:
-            self._observers.begin(goes_on=self._resumed is not None)
-        for watcher in tuple(self._composed.run_watchers):
-            watcher(self.recording)
+        self._begin(goes_on=self._resumed is not None)
         if self._resumed is not None:
-            outer.emit(*self._resumed.event(self.facts.started_at_ms))
+            self.scope.emit(*self._resumed.event(self.facts.started_at_ms))
         started = time.perf_counter_ns()
-        deadline = self._limits.deadline
-        try:
-            outcome = await supervised(
-                self._walk(),
-                name=self.facts.run_id,
-                seconds=deadline,
-                grace=self._limits.teardown,
-                on_stop=outer.stop,
-                on_left=self._leave,
-            )
-        except Overdue:
-            if self._question is not None:  # it was stopped by that, and nothing of it goes on
-                return await self._pause(self._question, (time.perf_counter_ns() - started) / 1e6)
-            late = DeadlineExceededError(self.facts.run_id, deadline or 0.0)
-            await self._fail(late)
-            raise late from None
-        except BaseException as error:
-            if self._question is not None and not isinstance(error, Exception):
-                await self._pause(self._question, (time.perf_counter_ns() - started) / 1e6)
-                raise  # stopped behind its question, which stands open
-            await self._fail(error)
-            raise
+        waits = await self._supervise(
+            started, deadline=self._limits.deadline, grace=self._limits.teardown, on_stop=self.scope.stop
+        )
+        if waits is not None:
+            return waits
         elapsed = (time.perf_counter_ns() - started) / 1e6
-        if outcome.checkpoint is not None:
-            return await self._pause(outcome.checkpoint, elapsed)
         self._end("done")
         await self._drain()
-        return self._result(elapsed, self._top.value if self._composed.kind is None else outcome.value)
+        return self._result(elapsed, self._top.value if self._composed.kind is None else self._value)
 
     def still_waits(self) -> RunResult[Any]:
         """A request for values that was answered in part waits for the rest: no step was taken (NEW-6)."""
@@ -196,27 +166,16 @@ class ComposedRun:
 
         await self._composed.bracketed(self._top, go)
         self._question = outcome[0].checkpoint
+        self._value = outcome[0].value
         return outcome[0]
 
-    async def _pause(self, checkpoint: PauseCheckpoint, elapsed: float) -> RunResult[Any]:
+    async def _pause(self, checkpoint: PauseCheckpoint, duration_ms: float) -> RunResult[Any]:
         from agentfootprint.compose.resuming import leave  # with the first question
 
         self.paused = paused = leave(self._composed, self.scope, checkpoint, identity=self._identity)
         self._end("paused")
         await self._drain()
-        return self._result(elapsed, None, paused)
-
-    def abandon(self) -> None:
-        """Close the record of a run that was cancelled before its first step (AGT-149)."""
-        if self._observers is not None:
-            self._observers.begin(goes_on=False)
-        self._tell_failure(asyncio.CancelledError())
-        self._end("failed")
-        if self._spill is not None:
-            self._spill.settle()
-
-    def _leave(self) -> None:
-        self._was_left = True
+        return self._result(duration_ms, None, paused)
 
     @property
     def checkpoint(self) -> Checkpoint | None:
@@ -239,22 +198,6 @@ class ComposedRun:
         if veil is not None:  # as the engine: what may quote a secret is withheld
             words = veil.words(error, words)
         self.scope.emit("__root__#0", ErrorFatal(error=words, stage="__root__", scope="run"))
-
-    def _end(self, outcome: str) -> None:
-        self.recording.finish(outcome)
-        self.scope.wake()
-        if self._was_left:
-            self.scope.seal()
-
-    async def _drain(self) -> None:
-        if self._observers is not None:
-            stats = await self._observers.finish()
-            if stats is not None:
-                self.recording.note_observers(stats)
-        for bus in (self._composed.bus, self._composed.wire_bus):
-            await bus.drain()
-        if self._spill is not None:
-            await asyncio.to_thread(self._spill.settle)
 
     def _result(self, elapsed: float, value: Any, paused: Paused | None = None) -> RunResult[Any]:  # noqa: ANN401  a value
         parts = self.scope.parts

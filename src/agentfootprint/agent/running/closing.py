@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
+from agentfootprint.agent.listening import check_event_type
 from agentfootprint.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ class Closing:
         self._sessions: ToolSessions | None = None
         self._closer: asyncio.Task[None] | None = None
 
-    @abstractmethod
     def on(
         self,
         pattern: str,
@@ -73,7 +72,23 @@ class Closing:
         once: bool = False,
         form: Literal["native", "wire"] = "native",
     ) -> Subscription:
-        """Listen to the events of all runs; see `Agent.on`."""
+        """Listen to the events of all runs; of a composition, at any depth.
+
+        Args:
+            pattern: An event type, `agentfootprint.<domain>.*`, or `*`.
+            listener: Called at once with each event; one that raises is counted and logged, and changes nothing.
+            once: Only for the first event.
+            form: `"native"`: what is new. `"wire"`: also what every iteration carries over (LIN-19).
+
+        Returns:
+            Close it, or use it as a context manager, to stop listening.
+
+        Raises:
+            ConfigError: The type is written as one of the library's, which has none of this name.
+            EventPatternError: Nothing can match the pattern.
+        """
+        check_event_type(pattern)
+        return (self.bus if form == "native" else self.wire_bus).on(pattern, listener, once=once)
 
     def attach_each(self, observers: Iterable[Exporter | Hooked]) -> None:
         """Attach what an agent is made with; the same object twice is one attachment (AGT-3).
