@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 from msgspec import UNSET
 from typing_extensions import TypeVar
 
-from agentfootprint import events, explain, providers
+from agentfootprint import explain, providers
 from agentfootprint._blocking import blocking
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions, in_memory
 from agentfootprint.agent.replaying.method import Replaying
@@ -124,8 +124,6 @@ class Agent(Closing, Replaying, Generic[Deps, Out]):
         }
         self.plan = AgentPlan(provider=found, model=model_id, tools=tools, context=context, **self._given)
         super().__init__()
-        self.bus = events.EventBus()
-        self.wire_bus = events.EventBus()
         self._inflight: set[RunHandle[Any]] = set()
         self.attach_each(observers)
         self.removed: frozenset[str] = frozenset()

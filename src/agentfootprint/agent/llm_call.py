@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
 from typing_extensions import TypeVar
 
-from agentfootprint import events, explain
+from agentfootprint import explain
 from agentfootprint._blocking import blocking
 from agentfootprint.agent.agent import provider_and_model
 from agentfootprint.agent.errors import CheckpointFormatError
-from agentfootprint.agent.listening import check_event_type
+from agentfootprint.agent.listening import Listened
 from agentfootprint.agent.options import Gates, Limits, ModelSettings, Output, RecordOptions, in_memory
 from agentfootprint.errors import ConfigError
 
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from agentfootprint.agent.result import RunResult
     from agentfootprint.agent.shaping.configuring import Configured
     from agentfootprint.context import SystemPrompt
-    from agentfootprint.events import Event, Subscription
     from agentfootprint.explain import Ablation
     from agentfootprint.identity import Identity
     from agentfootprint.llm import LLMProvider
-    from agentfootprint.recording import Recording
     from agentfootprint.trace import JsonObject
 
 __all__ = ["LLMCall"]
@@ -37,7 +35,7 @@ __all__ = ["LLMCall"]
 Out = TypeVar("Out", default=str)
 
 
-class LLMCall(Generic[Out]):
+class LLMCall(Listened, Generic[Out]):
     """One request to a model: a system prompt, a message, an answer.
 
     It is a description and never changes; any number of its runs may be in flight. Its events are those of a model
@@ -111,12 +109,7 @@ class LLMCall(Generic[Out]):
             is_single_call=True,
             **self._given,
         )
-        self.bus = events.EventBus()
-        self.wire_bus = events.EventBus()
-        self.run_watchers: list[Callable[[Recording], object]] = []
-        """As those of an agent."""
-        self.recorders: tuple[object, ...] = ()
-        """A call has none of its own; a run of it may."""
+        super().__init__()
 
     @property
     def name(self) -> str:
@@ -217,23 +210,6 @@ class LLMCall(Generic[Out]):
         )
 
     resume_sync = blocking(resume)
-
-    def on(
-        self,
-        pattern: str,
-        listener: Callable[[Event[Any]], object],
-        *,
-        once: bool = False,
-        form: Literal["native", "wire"] = "native",
-    ) -> Subscription:
-        """Listen to the events of all runs of this call; as `Agent.on`.
-
-        Raises:
-            ConfigError: The type is written as one of the library's, which has none of this name.
-            EventPatternError: Nothing can match the pattern.
-        """
-        check_event_type(pattern)
-        return (self.bus if form == "native" else self.wire_bus).on(pattern, listener, once=once)
 
     def without(self, specs: Sequence[Ablation | str]) -> LLMCall[Out]:
         """A copy that nobody listens to, and that spills nothing; a call has no pieces that could be left out.

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast
 from msgspec import UNSET
 from typing_extensions import TypeVar
 
-from agentfootprint import events
 from agentfootprint._blocking import blocking
 from agentfootprint.agent import Closing, Limits, within_deadline
 from agentfootprint.compose.errors import CompositionError, bare_reason
@@ -62,8 +61,6 @@ class Composed(Closing, Generic[Out]):
     def __init__(self, plan: ComposedPlan) -> None:
         super().__init__()
         self.plan = plan  # pyright: ignore[reportIncompatibleVariableOverride]  as above
-        self.bus = events.EventBus()
-        self.wire_bus = events.EventBus()
         self._inflight: set[RunHandle[Any]] = set()
         self._has_told = False
 

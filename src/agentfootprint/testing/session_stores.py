@@ -34,9 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the cases of each harness to the tests that were found."""
-    from agentfootprint.hosting import session_store_cases
+    places = cast("list[str]", config.getoption(_OPTION))
+    if not places:
+        return
+    from agentfootprint.hosting import session_store_cases  # only where a store is to be tested
 
-    for place in cast("list[str]", config.getoption(_OPTION)):
+    for place in places:
         harness = _harness(place)
         items += [
             SessionStoreItem.from_parent(session, name=f"{place}::{case.name}", case=case, harness=harness)  # pyright: ignore[reportUnknownMemberType]  pytest leaves **kw untyped

@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from agentfootprint.events import (
     Payload,
@@ -54,46 +54,30 @@ class Kept:
     label: str | None = None
     calls: int = 1
 
+    def _named(self) -> dict[str, Any]:
+        return {
+            "tool": self.tool,
+            "scope": self.scope,
+            "key_hash": key_hash(self.key),
+            "runner_id": self.runner_id,
+            "label": self.label,
+        }
+
     def started(self) -> Payload:
         """The event that says it was opened."""
-        return ToolsSessionStarted(
-            tool=self.tool,
-            scope=self.scope,
-            key_hash=key_hash(self.key),
-            runner_id=self.runner_id,
-            label=self.label,
-        )
+        return ToolsSessionStarted(**self._named())
 
     def reused(self) -> Payload:
         """Count another use; the event that says so."""
         self.calls += 1
-        return ToolsSessionReused(
-            tool=self.tool,
-            scope=self.scope,
-            key_hash=key_hash(self.key),
-            runner_id=self.runner_id,
-            label=self.label,
-            calls=self.calls,
-        )
+        return ToolsSessionReused(**self._named(), calls=self.calls)
 
     def closed(self, reason: CloseReason, duration_ms: int, problem: Exception | None) -> Payload:
         """The event that says how its cleanup went."""
         if problem is None:
-            return ToolsSessionClosed(
-                tool=self.tool,
-                scope=self.scope,
-                key_hash=key_hash(self.key),
-                runner_id=self.runner_id,
-                label=self.label,
-                reason=reason,
-                duration_ms=duration_ms,
-            )
+            return ToolsSessionClosed(**self._named(), reason=reason, duration_ms=duration_ms)
         return ToolsSessionCloseFailed(
-            tool=self.tool,
-            scope=self.scope,
-            key_hash=key_hash(self.key),
-            runner_id=self.runner_id,
-            label=self.label,
+            **self._named(),
             reason=reason,
             duration_ms=duration_ms,
             error=str(problem),

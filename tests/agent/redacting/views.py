@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from agentfootprint import Agent, RunResult
 from agentfootprint.agui import AgUiOptions, map_events
 from agentfootprint.events import Event, encode_event
@@ -199,7 +197,6 @@ def shown_on_the_command_line(recording: Recording, folder: Path) -> str:
 
 
 def mapped_to_agui(recording: Recording, _: Path) -> str:
-    pytest.importorskip("ag_ui")
     options = AgUiOptions(reasoning="full", state="live", messages_snapshot="always", custom=["*"], custom_unsafe=True)
     events = map_events(recording.events, thread_id="thread-1", run_id="run-1", options=options)
     return "\n".join(event.model_dump_json(by_alias=True) for event in events)

@@ -56,7 +56,6 @@ def test_what_a_wire_can_do_besides_is_asked_for() -> None:
 
 
 async def test_a_host_mounts_a_dialect_that_serves_its_path_by_itself() -> None:
-    pytest.importorskip("ag_ui")
     wire: SupportsMount = AgUiWire()
 
     mounted = wire.mount(Agent(Mock("It is done.")), "/agent", sessions=InMemorySessions())

@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from agentfootprint.agent.listening import check_event_type
+from agentfootprint.agent.listening import Listened
 from agentfootprint.errors import ConfigError
 
 if TYPE_CHECKING:
     from agentfootprint.agent.plan import AgentPlan
-    from agentfootprint.events import DrainResult, Event, EventBus, Subscription
+    from agentfootprint.events import DrainResult, Subscription
     from agentfootprint.observe import Exporter, ExportOptions
-    from agentfootprint.recording import Recording
     from agentfootprint.tools import CloseReason, ToolSessions
     from agentfootprint.trace import JsonObject
 
@@ -47,48 +46,17 @@ class Hooked(Protocol):
     """What it is known by; attaching another with the same id replaces it."""
 
 
-class Closing:
+class Closing(Listened):
     """What an agent does to be closed; `async with agent:` does it at the end of the block."""
 
-    bus: EventBus
-    wire_bus: EventBus
     plan: AgentPlan
 
     def __init__(self) -> None:
+        super().__init__()
         self.attached: list[Attached] = []
         """What is flushed when the agent is closed, and stopped; in the order of attaching."""
-        self.run_watchers: list[Callable[[Recording], object]] = []
-        """Called with the recording of each run that begins, before its first event."""
-        self.recorders: tuple[object, ...] = ()
-        """Who is told what the engine does, in the runs that begin from now on."""
         self._sessions: ToolSessions | None = None
         self._closer: asyncio.Task[None] | None = None
-
-    def on(
-        self,
-        pattern: str,
-        listener: Callable[[Event[Any]], object],
-        *,
-        once: bool = False,
-        form: Literal["native", "wire"] = "native",
-    ) -> Subscription:
-        """Listen to the events of all runs; of a composition, at any depth.
-
-        Args:
-            pattern: An event type, `agentfootprint.<domain>.*`, or `*`.
-            listener: Called at once with each event; one that raises is counted and logged, and changes nothing.
-            once: Only for the first event.
-            form: `"native"`: what is new. `"wire"`: also what every iteration carries over (LIN-19).
-
-        Returns:
-            Close it, or use it as a context manager, to stop listening.
-
-        Raises:
-            ConfigError: The type is written as one of the library's, which has none of this name.
-            EventPatternError: Nothing can match the pattern.
-        """
-        check_event_type(pattern)
-        return (self.bus if form == "native" else self.wire_bus).on(pattern, listener, once=once)
 
     def attach_each(self, observers: Iterable[Exporter | Hooked]) -> None:
         """Attach what an agent is made with; the same object twice is one attachment (AGT-3).
