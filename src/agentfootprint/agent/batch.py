@@ -5,7 +5,6 @@ Every proposal gets exactly one answer, in call order (AGT-57). A tool that rais
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Sequence
 from time import perf_counter_ns
 from typing import Final, cast
@@ -41,7 +40,6 @@ __all__ = ["run_tool_calls"]
 
 _MARKS: Final = tuple(MetaMarks(tool_ordinal=ordinal) for ordinal in range(8))
 """The marks of the first calls of a batch, made once."""
-_log = logging.getLogger(__name__)
 _CURSOR_TOOLS: Final = frozenset(("read_skill", "skip_step"))
 """Calls that change what the calls behind them may do."""
 

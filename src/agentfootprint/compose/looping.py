@@ -28,7 +28,6 @@ __all__ = ["Loop"]
 
 _DOOR = "Loop"
 _MOST = 500
-_NOTHING = FrozenList([], 0)
 
 
 def _seed(h: Handle) -> None:

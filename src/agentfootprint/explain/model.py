@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 from agentfootprint.explain.ablation import Ablation, SuspectKind, ablation_for_suspect
 from agentfootprint.explain.scoring.ranking import RankingConfidence
 from agentfootprint.explain.statistics import Interval, SimilarityStats, wilson_interval
-from agentfootprint.trace import Value
+from agentfootprint.trace import Value, wire_key
 
 __all__ = [
     "WHY_FORMAT",
@@ -55,12 +55,6 @@ def wire_of(value: Value) -> Value:
     if isinstance(value, Mapping):
         return {key: wire_of(item) for key, item in cast("Mapping[str, Any]", value).items()}
     return value
-
-
-def wire_key(name: str) -> str:
-    """An attribute's key on the wire."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 class Shape:

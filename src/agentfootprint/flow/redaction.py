@@ -30,7 +30,6 @@ _LONGEST_KEY: Final = 256
 """Longer keys are not searched for patterns (FLOW-RED-1): a bad pattern must not stall a run."""
 _REMEMBERED: Final = 4096
 """How many keys' verdicts a policy keeps."""
-_NO_FIELDS: Final[Mapping[str, tuple[HiddenField, ...]]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -176,6 +176,7 @@ if TYPE_CHECKING:
     from agentfootprint.trace.text import fnv1a as fnv1a
     from agentfootprint.trace.text import truncate_utf16 as truncate_utf16
     from agentfootprint.trace.text import utf16_length as utf16_length
+    from agentfootprint.trace.text import wire_key as wire_key
     from agentfootprint.trace.values import ABSENT as ABSENT
     from agentfootprint.trace.values import Absent as Absent
     from agentfootprint.trace.values import FrozenDict as FrozenDict
@@ -284,7 +285,7 @@ else:
                 "payload_summary", "read_marker", "scalar_text", "summarize_value", "write_marker",
             ),
             "text": (
-                "compact_json", "fnv1a", "truncate_utf16", "utf16_length",
+                "compact_json", "fnv1a", "truncate_utf16", "utf16_length", "wire_key",
             ),
             "questions.timeline": (
                 "KeyTimeline", "Moment", "format_timeline", "key_timeline", "timeline_to_json",

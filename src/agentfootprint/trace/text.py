@@ -11,13 +11,14 @@ import decimal
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, Final, cast
 
 from agentfootprint.trace.members import record_items
 from agentfootprint.trace.values import FrozenDict, FrozenList, Record, Value, ValueRefusedError
 
-__all__ = ["compact_json", "fnv1a", "truncate_utf16", "utf16_length"]
+__all__ = ["compact_json", "fnv1a", "truncate_utf16", "utf16_length", "wire_key"]
 
 _OFFSET: Final = 2166136261
 _PRIME: Final = 16777619
@@ -25,6 +26,18 @@ _EXACT: Final = 2**53
 """Below it every integer is a float of its own."""
 _ELLIPSIS: Final = "…"
 _NATIVE: Final = f"utf-16-{sys.byteorder[0]}e"
+
+
+@lru_cache(maxsize=1024)
+def wire_key(name: str) -> str:
+    """The key on the wire of an attribute that has no other one of its own.
+
+    Example:
+        >>> wire_key("tool_call_id"), wire_key("from_")
+        ('toolCallId', 'from')
+    """
+    first, *rest = name.rstrip("_").split("_")
+    return first + "".join(map(str.capitalize, rest))
 
 
 def _units(text: str) -> bytes:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final, cast
 
 from msgspec import UNSET
 
 from agentfootprint.agui.scopes import mount_scope
 from agentfootprint.events import Event
-from agentfootprint.trace import PLACEHOLDER, compact_json, thaw
+from agentfootprint.trace import PLACEHOLDER, compact_json, thaw, wire_key
 
 __all__ = ["Moment", "clean", "hidden", "json_text", "label", "told", "when", "whole"]
 
@@ -77,7 +76,7 @@ def told(payload: object, name: str) -> Any:  # noqa: ANN401  whatever stands th
     if isinstance(payload, str):
         return UNSET
     if isinstance(payload, Mapping):
-        return cast("Mapping[str, Any]", payload).get(_wire_key(name), UNSET)
+        return cast("Mapping[str, Any]", payload).get(wire_key(name), UNSET)
     return getattr(payload, name, UNSET)
 
 
@@ -110,9 +109,3 @@ def clean(text: str) -> str:
     if text.isascii() or _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-@cache
-def _wire_key(name: str) -> str:
-    first, *rest = name.rstrip("_").split("_")
-    return first + "".join(map(str.capitalize, rest))

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 from agentfootprint._optional import optional
 from agentfootprint.agui.errors import AgUiSequenceError
 from agentfootprint.agui.verifying.shapes import shape_fault
+from agentfootprint.trace import wire_key
 
 with optional("ag_ui", extra="agui", needed_by="verify_events"):
     from ag_ui import core
@@ -73,7 +74,7 @@ class EventVerifier:
             if fault is not None:
                 raise AgUiSequenceError(index, str(event.get("type")), *fault)
             name, kind = str(event["type"]), _KINDS.get(str(event["type"]))
-            key = "" if kind is None else str(event[_camel(kind.key)])
+            key = "" if kind is None else str(event[wire_key(kind.key)])
         else:
             name = event.type.value
             kind = _KINDS.get(name)
@@ -151,8 +152,3 @@ def verify_events(events: Iterable[core.Event | Mapping[str, Any]]) -> None:
     for event in events:
         verifier.check(event)
     verifier.finish()
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.capitalize, rest))

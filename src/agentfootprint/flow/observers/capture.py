@@ -16,7 +16,17 @@ from agentfootprint.flow.dev import dev_warning
 from agentfootprint.flow.observers.options import Capture
 from agentfootprint.flow.watch.recorder import channel_of
 from agentfootprint.flow.watch.sightings import Mutation, Sighting, Step
-from agentfootprint.trace import FrozenDict, FrozenList, Record, Value, ValueRefusedError, View, freeze, payload_summary
+from agentfootprint.trace import (
+    FrozenDict,
+    FrozenList,
+    Record,
+    Value,
+    ValueRefusedError,
+    View,
+    freeze,
+    payload_summary,
+    wire_key,
+)
 
 __all__ = ["Envelope", "captured"]
 
@@ -64,11 +74,10 @@ class Envelope(msgspec.Struct, frozen=True, gc=False):
 
     def to_wire(self) -> dict[str, Any]:
         """The envelope as plain JSON."""
-        head, *words = self.method.split("_")
         return {
             "seq": self.seq,
             "channel": self.channel,
-            "method": head + "".join(word.title() for word in words),
+            "method": wire_key(self.method),
             "runtimeStageId": self.runtime_stage_id,
             "runId": self.run_id,
             "payload": self.payload.to_wire(),

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from typing import Any, Final, Literal, Protocol, Self, TypeAlias, cast
+from typing import Any, Literal, Protocol, Self, TypeAlias, cast
 
 import msgspec
 from msgspec import UNSET
 
 from agentfootprint.events import CONSUMER_RUN_ID, Event, Subscription
 from agentfootprint.recording import Recording
-from agentfootprint.trace import FrozenDict
+from agentfootprint.trace import FrozenDict, wire_key
 
 __all__ = ["Events", "Observed", "View", "address_of", "events_of", "run_of", "text_of", "told"]
 
@@ -116,7 +115,7 @@ def told(payload: Any, name: str) -> Any:  # noqa: ANN401  any payload, any valu
         value = getattr(payload, name, None)
         return None if value is UNSET else value
     if isinstance(payload, (Mapping, FrozenDict)):
-        return cast("Mapping[str, Any]", payload).get(_camel(name))
+        return cast("Mapping[str, Any]", payload).get(wire_key(name))
     return None
 
 
@@ -124,17 +123,6 @@ def text_of(payload: Any, name: str) -> str:  # noqa: ANN401  any payload
     """What a payload says under a name if that is a text, else `""`."""
     value = told(payload, name)
     return value if isinstance(value, str) else ""
-
-
-_WIRE_NAMES: Final = {"from_": "from", "as_": "as"}
-
-
-@cache
-def _camel(name: str) -> str:
-    if name in _WIRE_NAMES:
-        return _WIRE_NAMES[name]
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def run_of(event: Event[Any]) -> str:

@@ -16,7 +16,7 @@ from agentfootprint.observe.boundaries.milestones import slot_of
 from agentfootprint.observe.views.reading import text_of, told
 from agentfootprint.observe.wording.catalogues import DEFAULT_COMMENTARY
 from agentfootprint.observe.wording.messages import Catalogue, fill
-from agentfootprint.trace import as_object, scalar_text
+from agentfootprint.trace import as_object, scalar_text, wire_key
 
 __all__ = ["extract_commentary_vars"]
 
@@ -91,14 +91,9 @@ def _pick(*names: str) -> Callable[[Words], dict[str, str]]:
     """Members under their wire names."""
 
     def said(words: Words) -> dict[str, str]:
-        return {_camel(name): words.text(name) for name in names}
+        return {wire_key(name): words.text(name) for name in names}
 
     return said
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def _tool_start(words: Words) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from agentfootprint.trace.rows.journal import StageInfo
+from agentfootprint.trace.text import wire_key
 
 __all__ = ["check_links", "stage_from_wire", "stage_to_wire"]
 
@@ -85,13 +86,8 @@ def _implied_place(full: str) -> tuple[str, tuple[str, ...]]:
     return local, tuple(path)
 
 
-def _camel(name: str) -> str:
-    head, *tail = name.split("_")
-    return head + "".join(part.title() for part in tail)
-
-
 _NAMES: Final = StageInfo.__struct_fields__
-_KEYS: Final = tuple((name, _camel(name)) for name in _NAMES if name not in _SKIPPED)
+_KEYS: Final = tuple((name, wire_key(name)) for name in _NAMES if name not in _SKIPPED)
 _DEFAULTS: Final = dict(
     zip(_NAMES[len(_NAMES) - len(StageInfo.__struct_defaults__) :], StageInfo.__struct_defaults__, strict=True)
 )
